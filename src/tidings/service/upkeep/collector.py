@@ -146,18 +146,16 @@ class Collector:
         return found + await self._rest(now)
 
     async def _forget(self, now: Instant, *, most: int | None = None) -> int:
-        """Delete rows that nobody asks for any more, in `most` transactions of each kind; return
-        how many they were.
+        """Delete rows that nobody asks for any more, in `most` transactions; return how many they
+        were.
         """
-        kept, found = self._settings, 0
+        kept, found, commits = self._settings, 0, 0
         ages = old_rows.Ages(now, round(kept.polls_days * DAY), round(kept.messages_days * DAY))
-        for forget in old_rows.FORGETTING:
-            commits = 0
-            while most is None or commits < most:
-                gone = await self._store.write(forget, ages, epoch=self._epoch, limit=ROWS_A_COMMIT)
-                found, commits = found + gone, commits + 1
-                if not gone:
-                    break
+        while most is None or commits < most:
+            gone = await self._store.write(old_rows.forget, ages, epoch=self._epoch, limit=ROWS_A_COMMIT)
+            found, commits = found + gone, commits + 1
+            if not gone:
+                break
         return found
 
     async def page(self, page_id: int, now: Instant) -> Collected:

@@ -1,6 +1,5 @@
 """Delete what nobody asks for any more: old polls, answered requests, texts of delivered messages
-and events of the day (docs/decisions/0096). Oldest first, a few at a time, each time in one
-transaction; all functions raise `StaleEpochError`.
+and events of the day (docs/decisions/0096). Oldest first, a few at a time.
 
 Versions, changes, messages that wait or were given up, and events about them or about a
 sentinel's life stay.
@@ -57,9 +56,8 @@ class Ages:
     messages: Duration
 
 
-def forget_polls(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
+def forget_polls(c: Connection, ages: Ages, *, limit: int) -> int:
     """Delete old polls; each page counts those that stored a version. Return how many they were."""
-    lock.check_epoch(c, epoch)
     rows = c.rows(_POLLS, before=ages.at - ages.polls, limit=limit)
     stored = Counter(page_id for _, page_id, outcome in rows if outcome in {"new", "changed"})
     c.many(
@@ -69,19 +67,17 @@ def forget_polls(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
     return _delete(c, "poll", [row[0] for row in rows])
 
 
-def forget_requests(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
+def forget_requests(c: Connection, ages: Ages, *, limit: int) -> int:
     """Delete old requests that were served or refused; return how many they were."""
-    lock.check_epoch(c, epoch)
     return _delete(c, "request", [row[0] for row in c.rows(_REQUESTS, before=ages.at - ages.polls, limit=limit)])
 
 
-def forget_events(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
+def forget_events(c: Connection, ages: Ages, *, limit: int) -> int:
     """Delete old events that no rule will read; return how many they were.
 
     The newest thousand stay, by which an older copy of the data is detected (`copies`), and the
     newest price.
     """
-    lock.check_epoch(c, epoch)
     rules_seq = int(c.value("SELECT rules_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)
     upto, gone = min(rules_seq, last_seq(c) - 2 * BLOCK), 0
     for type_ in (*_OF_POLLS, EventType.STREAM_RECORD):
@@ -110,13 +106,12 @@ def forget_events(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
     return gone
 
 
-def forget_bodies(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
+def forget_bodies(c: Connection, ages: Ages, *, limit: int) -> int:
     """Delete the texts of messages that were delivered long ago, and return how many they were.
     Their rows stay, so that no message gets its id twice.
 
     What the stream and feeds still show stays.
     """
-    lock.check_epoch(c, epoch)
     before = ages.at - ages.messages
     streamed = c.value(_OLDEST, type=EventType.STREAM_RECORD, owner_id=OWNER)
     given = {"before": before, "streamed": before if streamed is None else streamed}
@@ -125,7 +120,13 @@ def forget_bodies(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
     return c.execute(text, empty=b"", listed=to_json(ids)) if ids else 0
 
 
-FORGETTING: Final = (forget_polls, forget_requests, forget_events, forget_bodies)
+def forget(c: Connection, ages: Ages, *, epoch: int, limit: int) -> int:
+    """Delete `limit` old rows of each kind, in one transaction; return how many they were. Raises
+    `StaleEpochError`.
+    """
+    lock.check_epoch(c, epoch)
+    kinds = (forget_polls, forget_requests, forget_events, forget_bodies)
+    return sum(forget_kind(c, ages, limit=limit) for forget_kind in kinds)
 
 
 def _delete(c: Connection, table: str, ids: list[int]) -> int:
