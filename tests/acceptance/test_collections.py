@@ -164,7 +164,7 @@ def test_lists_with_the_same_words_are_followed(world: World):
     world.add(TEXT.replace("Depth 3", "Depth 20"))
 
     with serve(world) as service:
-        service.pass_time(6 * HOUR)
+        service.pass_time(2 * HOUR)
 
     assert {"watched": 1 + 12 + 36, "left": 1} == world.read(collections.count, 1)  # list13 is not there
 

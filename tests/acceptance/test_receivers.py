@@ -150,6 +150,7 @@ def test_message_that_alone_fails_is_overtaken_after_an_hour(world: World, hook:
     with serve(world) as service:
         service.run(_changes(world, service.monitor, range(1, 10), every=10 * MINUTE))
         assert [str(count) for count in range(2, 10)] == hook.counts()
+        world.add("Alter s Fetch every 1 day slack 1 s")
         service.pass_time(4 * DAY)
 
     assert {"dead": 1, "delivered": 8} == _statuses(world)

@@ -172,7 +172,7 @@ def test_restless_state_ends_and_can_return(make_world, capsys):
 
     with serve(world) as service:
         restless(world, turns)
-        service.pass_time(4 * DAY)
+        service.pass_time(2 * DAY)
 
     assert 2 == len(list_records(world))
 

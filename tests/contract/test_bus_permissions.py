@@ -52,7 +52,7 @@ def test_poller_can_read_and_write_nothing_else(server, monkeypatch):
     """It cannot take checks of another lane, offer checks, read or delete the stream, or read the
     answers that the server gives to others.
     """
-    monkeypatch.setattr("tidings.bus.nats.CONNECT_SECONDS", 2.0)
+    monkeypatch.setattr("tidings.bus.nats.CONNECT_SECONDS", 1.0)
 
     async def story() -> None:
         service, poller = (NatsBus(url_of(server, user), name=NAME) for user in ("service", "poller"))
