@@ -13,7 +13,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 import pytest
@@ -173,7 +173,12 @@ class PlainServer:
 def test_server_without_tls_gets_no_password(monkeypatch):
     """An address with `tls://` is never less, whatever the server says."""
     monkeypatch.setattr("tidings.bus.nats.CONNECT_SECONDS", 1.0)
-    said = ({}, {"tls_required": False}, {"tls_available": True}, {"auth_required": True})
+    said: tuple[dict[str, Any], ...] = (
+        {},
+        {"tls_required": False},
+        {"tls_available": True},
+        {"auth_required": True},
+    )
 
     async def offer_all(servers: list[PlainServer]) -> list[BaseException | None]:
         urls = [f"tls://me:{PASSWORD}@127.0.0.1:{server.port}" for server in servers]
@@ -254,8 +259,7 @@ def test_server_of_an_unknown_authority_is_not_used(tmp_path, postgres):
     place = Installation(tmp_path / "data", {"TIDINGS_STORE_URL": url})
     try:
         services = [place.serve("--role", role) for role in ("planner", "notifier", "web")]
-        for service in services:
-            until(lambda said=service: "certificate" in said.err, WAIT_SECONDS, "it does not say why")
+        until(lambda: all("certificate" in each.err for each in services), WAIT_SECONDS, "one does not say why")
 
         assert [False] * 3 == [service.is_ready for service in services]
     finally:
