@@ -61,7 +61,9 @@ class Rendering:
         return self.run(self.browser.fetch(FetchRequest(url=url, render="browser", **more), permit or FreePermit()))
 
     def render_all(self, *urls: str) -> list[Any]:
-        """Return how the fetch of each of several rendered pages ended, as many at once as its settings let it."""
+        """Return how the fetch of each of several rendered pages ended, as many at once as its
+        settings let it.
+        """
 
         async def fetch_all() -> list[Any]:
             asked = (FetchRequest(url=url, render="browser") for url in urls)

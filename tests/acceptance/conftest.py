@@ -25,8 +25,13 @@ ALL_ROLES = os.environ.get("TESTS_ROLES") == "1"
 """All stories are also played by the roles of a cluster (`tests.roles`), not only those with the
 mark `roles`.
 """
-IN_MEMORY = "appearing bad_answers canary conditions crowded_hosts from_nothing learning limits_of_hosts manners needs other_types price rendered restless translated".split()
-"""Stories of what is chosen, judged, compared or shown, whatever stores it: they are played on PostgreSQL only where all are."""
+IN_MEMORY = (
+    "appearing bad_answers canary conditions crowded_hosts from_nothing learning limits_of_hosts manners "
+    "needs other_types price rendered restless translated"
+).split()
+"""Stories of what is chosen, judged, compared or shown, whatever stores it: they are played on
+PostgreSQL only where all are.
+"""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

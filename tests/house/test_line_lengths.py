@@ -10,7 +10,7 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 MOST = {
     "src": {"E501": 290},
-    "tests": {"E501": 586, "W505": 483},
+    "tests": {"E501": 584, "W505": 481},
     "bench": {"E501": 192, "W505": 175},
 }
 """How many longer lines of code and of prose there are yet, at most, by Ruff's count. A number only ever falls."""

@@ -10,7 +10,9 @@ from tidings.storage.watches import events
 
 
 def test_a_service_goes_on_after_a_wrong_clock(tmp_path: Path):
-    """Once a clock that was a day ahead, or in 2038, is right again each page is checked within its interval, in no burst, and an event says that it was wrong."""
+    """Once a clock that was a day ahead, or in 2038, is right again each page is checked within its
+    interval, in no burst, and an event says that it was wrong.
+    """
     fake = need_faketime()
 
     def play(name: str, ahead: int) -> tuple[list[str], int]:

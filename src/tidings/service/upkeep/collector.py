@@ -41,7 +41,8 @@ ROUND_EVERY = 10 * MINUTE
 """How often the running service collects a few pages: all of 50,000 in a week."""
 ROWS_A_COMMIT = 500
 COMMITS_A_ROUND = 20
-"""Of old rows of each kind, 10,000 a round: 28 times as many as the default budget allows checks."""
+"""Of each kind of old rows, 10,000 a round: 28 times as many as the default budget allows checks.
+"""
 PASS_EVERY = HOUR
 """Wait from the last page to the first again; retention is measured in days."""
 
