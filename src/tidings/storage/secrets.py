@@ -17,6 +17,7 @@ import binascii
 import hashlib
 import json
 import os
+import platform
 import secrets as chance
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -29,6 +30,7 @@ from tidings.model.interval import Instant
 from tidings.model.secret import Secret
 from tidings.record import dataclass
 from tidings.storage.db.connection import Connection
+from tidings.storage.db.lock import list_machines
 
 if TYPE_CHECKING:
     from tidings.model.secret import SecretKind
@@ -160,7 +162,7 @@ class Vault:
         self, c: Connection, name: str, value: Secret, *, kind: SecretKind = "text", owner_id: int = 1, at: Instant
     ) -> None:
         """Encrypt and store a value under a name, inside the caller's writing transaction; the key
-        is made at first use.
+        is made at first use. Raises `SecretError` if other machines have another key.
 
         Args:
             name: What users call the secret.
@@ -169,7 +171,14 @@ class Vault:
             owner_id: The owner.
             at: When it is set (µs).
         """
-        key_id = next(iter(self.key_file.keys()), None) or self.key_file.add()
+        keys, used = self.key_file.keys(), {row.key_id for row in listing(c)} - {""}
+        if used and not used & keys.keys() and (others := _list_others(c)):
+            message = (
+                f"the stored secrets are encrypted with a key that {self.key_file.path} does not have: copy that file"
+                f" from {' or '.join(others)}"
+            )
+            raise SecretError(message)
+        key_id = next((id_ for id_ in keys if id_ in used), None) or next(iter(keys), None) or self.key_file.add()
         self._put(c, key_id, SecretRow(owner_id, name, kind, key_id, value.reveal(), at))
 
     def seal_plain(self, c: Connection) -> int:
@@ -184,8 +193,15 @@ class Vault:
         """Encrypt every value with a new key; return how many. The old keys stay until `forget`,
         after the commit.
 
-        Raises `SecretError` if one does not decrypt: then nothing is changed.
+        Raises `SecretError` if one does not decrypt, or while other machines work with the old key:
+        then nothing is changed.
         """
+        if others := _list_others(c):
+            message = (
+                f"Tidings also works on {', '.join(others)}, which could not read the secrets any more: stop it there,"
+                f" run this again, copy {self.key_file.path} there, and start it"
+            )
+            raise SecretError(message)
         opened = [(row, self.open_row(row)) for row in listing(c)]
         key_id = self.key_file.add()
         for row, secret in opened:
@@ -223,6 +239,11 @@ class Vault:
         except ValueError as error:
             message = f"the secret {row.name} cannot be decrypted: the stored value is damaged or was moved; {anew}"
             raise SecretError(message) from error
+
+
+def _list_others(c: Connection) -> list[str]:
+    """Return the names of the other machines that work with the same secrets."""
+    return sorted(list_machines(c) - {platform.node()})
 
 
 def _make_associated_data(row: SecretRow) -> bytes:

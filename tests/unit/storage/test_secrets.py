@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import base64
 import errno
 import os
+import platform
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.stores import World
+from tests.stores import Products, World
+from tidings.clock import MINUTE
 from tidings.errors import SecretError
 from tidings.model.secret import Secret
 from tidings.storage import secrets
+from tidings.storage.db import lock
 from tidings.storage.secrets import KeyFile, Vault
 
 
@@ -267,6 +272,60 @@ def test_rotation_with_an_unreadable_secret_changes_nothing(filled: World, vault
         filled.write(vault.rotate)
 
     assert before == (filled.read(secrets.get, "token"), vault.key_file.path.read_bytes())
+
+
+@pytest.fixture
+def shared(products: Products, tmp_path: Path) -> Iterator[World]:
+    """Yield a database that several machines can use, with two secrets."""
+    with products.fresh("postgresql", tmp_path / "data") as settings:
+        world = World(settings)
+        for name, value in (("token", "k3-canary-ü"), ("other", "")):
+            put(world, Vault(settings.data), name, value)
+        yield world
+        world.database.close()
+
+
+def enrol(world: World, holder: str, role: str = "web") -> None:
+    world.write(lock.enrol, role, holder, length=MINUTE)
+
+
+def test_key_is_changed_only_where_no_other_machine_needs_the_old_one(shared: World):
+    """They could decrypt nothing. Processes of this machine read the same file."""
+    vault = Vault(shared.settings.data)
+    enrol(shared, f"{platform.node()}:1:a")
+    enrol(shared, "poller-5:x", "poller")
+    assert 2 == shared.write(vault.rotate)
+    enrol(shared, "other:9:b", "notifier")
+    before = vault.key_file.path.read_bytes()
+    with pytest.raises(SecretError, match=r"works on other, .* stop it there"):
+        shared.write(vault.rotate)
+
+    assert before == vault.key_file.path.read_bytes()
+    assert "k3-canary-ü" == decrypt(shared, vault, "token")
+
+
+@pytest.mark.parametrize("own", [b"", base64.b64encode(b"k" * 32)])
+def test_machine_without_the_key_makes_no_second_one(shared: World, tmp_path: Path, own: bytes):
+    """The others could not read what it stores. Alone it may: the key is lost."""
+    second = Vault(tmp_path / "second")
+    second.key_file.path.parent.mkdir()
+    second.key_file.path.write_bytes(own)
+    enrol(shared, "other:9:b")
+    with pytest.raises(SecretError, match=r"copy that file from other"):
+        put(shared, second, "new", "x")
+    assert own == second.key_file.path.read_bytes()
+
+    shared.write(lock.retire, "other:9:b")
+    put(shared, second, "new", "x")
+    assert "x" == decrypt(shared, second, "new")
+
+
+def test_value_is_encrypted_with_a_key_that_is_in_use(filled: World, vault: Vault):
+    """Not with one that an interrupted rotation has left on this machine alone."""
+    vault.key_file.add()
+    put(filled, vault, "new", "x")
+
+    assert 1 == len({row.key_id for row in filled.read(secrets.listing)})
 
 
 def test_plain_values_of_older_schemas_are_read_and_encrypted(filled: World, vault: Vault):

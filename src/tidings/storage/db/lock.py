@@ -444,6 +444,16 @@ def retire(c: Connection, holder: str) -> None:
     c.execute("DELETE FROM lease WHERE holder = :holder AND name LIKE 'role:%'", holder=holder)
 
 
+def list_machines(c: Connection) -> set[str]:
+    """Return the names of the machines that note their work on this database; none for one in a
+    data directory. Those that only fetch need no secret and are left out.
+    """
+    if c.dialect == "sqlite":
+        return set()
+    rows = c.rows("SELECT name, holder FROM lease WHERE name LIKE 'role:%' AND until > :now", now=server_time(c))
+    return {holder.partition(":")[0] for name, holder in rows if not name.startswith(f"{ROLE}poller:")}
+
+
 def list_notes(c: Connection) -> list[tuple[LeaseRow, Mapping[str, Any]]]:
     """Return the processes that have noted what they count, by name."""
     rows = c.rows(
