@@ -2,7 +2,8 @@
 
 A frame is a page like any other: it has a row, validators, versions and a state; its requests are
 charged, wait for its host's gap and obey its robots.txt. All pages that embed it, and sentinels
-that watch it directly, share it: it is polled once, and not more often than a page may be.
+that watch it directly, share it: it is polled once, and not more often than a page may be. A frame
+that another planner watches is polled by that one only, and used as it is stored.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from tidings.model.watch.sentinel import WHOLE
 from tidings.service.examine.framed_page import Frame
 from tidings.service.examine.page_state import forget_body
+from tidings.service.watch.shards import ALL
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.storage.observed import members, pages, versions
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.page import PageIdentity, PageState
     from tidings.service.plan.planner import Planner
+    from tidings.service.watch.shards import Shards
     from tidings.storage.db.connection import Connection
     from tidings.storage.write.store import Store
 
@@ -33,7 +36,7 @@ Ask = Callable[[WatchedPage, str, str], Awaitable[str]]
 
 class Frames:
     """Polls frames. `watched` is the watchlist's own table; `floor` is the shortest time between
-    two polls of a page.
+    two polls of a page. Watched frames of other `shards` are left to their planners.
     """
 
     def __init__(
@@ -44,12 +47,14 @@ class Frames:
         watched: Mapping[int, WatchedPage],
         *,
         floor: Duration,
+        shards: Shards = ALL,
     ) -> None:
         self._store = store
         self._clock = clock
         self._planner = planner
         self._watched = watched
         self._floor = floor
+        self._shards = shards
         self._asking: set[int] = set()
         self._polling: dict[int, int] = {}
         """frames being polled, by page: detects cycles"""
@@ -123,6 +128,8 @@ class Frames:
             self._waiting.setdefault(frame_id, []).append(waiter)
             await waiter
         page = self._watched.get(frame_id) or WatchedPage(*await self._store.read(_page, frame_id))
+        if not self._shards.owns(page.identity.host) and await self._store.read(pages.is_watched, frame_id):
+            return ""
         if self._is_served(page.state, since, is_asked=is_asked, ignoring=ignoring):
             return ""
         self._asking.add(frame_id)

@@ -418,7 +418,7 @@ def _build_polling(
     """Return what requests paid pages, and what pays for them at each step."""
     settings, store, clock = base.settings, base.store, base.clock
     pages = watch.watchlist.pages
-    frames = Frames(store, clock, planner, pages, floor=base.floor)
+    frames = Frames(store, clock, planner, pages, floor=base.floor, shards=base.shards)
     poll = _build_poller(base, outside, watch, frames, stays=stays)
     grants = PollRunner(
         clock=clock,

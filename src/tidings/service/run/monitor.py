@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tidings.clock import MINUTE, SECOND
-from tidings.errors import StaleEpochError, StoreDamagedError, StoreError, StoreStalledError
+from tidings.errors import StaleEpochError, StoreDamagedError, StoreError, StoreStalledError, UnitError
 from tidings.service.examine.page_state import AGAIN_AFTER
 from tidings.service.notify.rates import list_inherited
 from tidings.service.poll.grants import unkept
@@ -460,9 +460,14 @@ class Monitor:
         self._inbox.wake()
 
     def note_refused(self, unit: Unit, error: Exception) -> None:
-        """Release the page of a unit that was refused, so that it can be chosen again."""
+        """Release the page of a unit that was refused, so that it can be chosen again; read it anew if
+        the unit contradicts what is stored.
+        """
         if unit.page is not None:
             self.planner.release(unit.page.page_id)
+            if isinstance(error, UnitError):
+                self.watchlist.doubt(unit.page.page_id)
+                self._inbox.drain_again()
         if not isinstance(error, StaleEpochError | StoreStalledError | MemoryError):
             log.error("a unit was refused by the store: %s", error)
         self._inbox.wake()

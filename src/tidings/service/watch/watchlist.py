@@ -276,6 +276,8 @@ class Watchlist:
         self._reading = asyncio.Lock()
         self._settled: set[int] = set()
         """pages with a unit since rows were read last"""
+        self._doubted: set[int] = set()
+        """pages of which the database knows more than this process"""
         self._damaged: list[str] = []
         self.unread: dict[int, str] = {}
         """sentinels whose text cannot be read, each with the words for it"""
@@ -320,9 +322,25 @@ class Watchlist:
         types = (*LIFE_EVENTS, EventType.SENTINEL_PAGES)
         found, last = await self._store.read(events.read_new, after=self._seen, types=types)
         touched |= await self.reload({e.sentinel_id for e in found if e.sentinel_id is not None})
+        touched |= await self._reload_doubted()
         await self._remember()
         self.forget()
         self._seen = last
+        return touched
+
+    def doubt(self, page_id: int) -> None:
+        """Let the next `follow` read a page and its cursors anew: a unit of this process contradicted
+        what is stored of it.
+        """
+        self._doubted.add(page_id)
+
+    async def _reload_doubted(self) -> set[int]:
+        touched: set[int] = set()
+        while self._doubted:
+            page_id = self._doubted.pop()
+            page = self.pages.get(page_id)
+            for sentinel_id in {sub.row.sentinel_id for sub in page.subscriptions.values()} if page is not None else ():
+                touched |= await self.reload_pages(sentinel_id, [page_id])
         return touched
 
     async def reload(self, sentinel_ids: Iterable[int]) -> set[int]:
@@ -367,7 +385,7 @@ class Watchlist:
             self.sentinels[row.id] = watched
             for sub, (identity, state, is_framed) in zip(subs, states, strict=True):
                 if _owns(self._shards, identity, {row.id: watched.sentinel}):
-                    self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+                    self._renew(identity, state, is_framed=is_framed)
                     self._subscribe(sub)
                     touched.add(sub.page_id)
             if not self._shards.leads and row.id not in self._places:
@@ -406,12 +424,18 @@ class Watchlist:
         """Replace how a sentinel is on a page by what was read."""
         if not _owns(self._shards, identity, {sentinel_id: self.sentinels[sentinel_id].sentinel}):
             return
-        page = self.pages.setdefault(state.page_id, WatchedPage(identity, state, is_framed=is_framed))
+        page = self._renew(identity, state, is_framed=is_framed)
         page.subscriptions = {k: s for k, s in page.subscriptions.items() if s.row.sentinel_id != sentinel_id}
         if sub_row is not None:
             self._subscribe(sub_row)
         if not page.subscriptions:
             del self.pages[state.page_id]
+
+    def _renew(self, identity: PageIdentity, state: PageState, *, is_framed: bool) -> WatchedPage:
+        """Return a page, new or with the state that was read."""
+        page = self.pages.setdefault(state.page_id, WatchedPage(identity, state))
+        page.state, page.is_framed = state, is_framed
+        return page
 
     def settle(self, unit: Unit) -> None:
         """Apply a committed unit of this process to a page and its cursors."""
