@@ -1,8 +1,9 @@
 """Collect: delete the versions that are no longer needed, and their bodies (sentinels §6.1).
 
 `storage.write.retention` decides which; this module deletes them: page by page, rows first, then
-each body that no row names. A body with deltas on it goes after these were rewritten. Only the one
-poller collects, so that nobody plans with what is about to go.
+each body that no row names. A body with deltas on it goes after these were rewritten. Only the
+planner that leads collects. A plan holds only for the rows that it was made from: other planners
+store bodies meanwhile.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.archive.archive import WritePlan
 from tidings.clock import DAY, HOUR, MINUTE
@@ -196,12 +197,12 @@ class Collector:
 
     async def _body(self, sha256: str, now: Instant) -> Collected:
         """Delete a body unless it is referenced; deltas on it are rewritten onto its own base."""
-        blob, leaning = await self._store.read(_standing, sha256)
-        if blob is None:
+        stands = await self._store.read(_find_standing, sha256)
+        if stands is None:
             return Collected()
-        async with self._archive.hold(sha256, *leaning, *([blob.base] if blob.base else [])):
+        async with self._archive.hold(*stands.names):
             try:
-                plan = await self._store.read(self._plan, blob, leaning)
+                plan = await self._store.read(self._plan, stands)
             except BlobError as error:
                 log.error("%s; the deltas on it stay unchanged", error)  # noqa: TRY400 - users can fix the disk
                 return Collected()
@@ -209,52 +210,68 @@ class Collector:
                 return Collected()
             if plan.files:
                 await asyncio.to_thread(self._archive.write_files, plan)
-            is_gone = await self._store.write(self._remove, blob, leaning, plan, now)
+            is_gone = await self._store.write(self._remove, stands, plan, now)
             unused = plan.garbage if is_gone else tuple(name for name, _ in plan.files)
             if unused:
                 await asyncio.to_thread(self._archive.remove, unused)
                 await self._store.write(retention.clear, unused)
-        return Collected(bodies=1, size=blob.size) if is_gone else Collected()
+        return Collected(bodies=1, size=stands.blob.size) if is_gone else Collected()
 
-    def _plan(self, connection: Connection, blob: Blob, leaning: tuple[str, ...]) -> WritePlan | None:
-        """Return the plan for storing the deltas on a body without it; None if it is needed, or has
-        changed.
+    def _plan(self, connection: Connection, stands: _Standing) -> WritePlan | None:
+        """Return the plan for storing the deltas on a body without it; None if it is needed, or any
+        of them has changed.
         """
-        now, others = _standing(connection, blob.sha256)
-        if now is None or (now.base, now.file, others) != (blob.base, blob.file, leaning):
-            return None
-        if retention.is_named(connection, blob.sha256):
+        blob = stands.blob
+        if _find_standing(connection, blob.sha256) != stands or retention.is_named(connection, blob.sha256):
             return None
 
         def lookup(name: str) -> Blob | None:
             return versions.blob(connection, name)
 
-        base = lookup(blob.base) if blob.base and leaning else None
+        base = stands.base if stands.leaning else None
         under = (base, self._archive.restore(base.sha256, lookup)) if base is not None else None
-        plans = [
-            self._archive.lean(row, self._archive.restore(name, lookup), under)
-            for name in leaning
-            if (row := lookup(name)) is not None
-        ]
+        plans = [self._archive.lean(row, self._archive.restore(row.sha256, lookup), under) for row in stands.leaning]
         return WritePlan(
             blobs=tuple(row for plan in plans for row in plan.blobs),
             garbage=(*(name for plan in plans for name in plan.garbage), *([blob.file] if blob.file else [])),
             files=tuple(file for plan in plans for file in plan.files),
         )
 
-    def _remove(
-        self, connection: Connection, blob: Blob, leaning: tuple[str, ...], plan: WritePlan, now: Instant
-    ) -> bool:
-        if not retention.remove_body(connection, blob.sha256, leaning, epoch=self._epoch):
+    def _remove(self, connection: Connection, stands: _Standing, plan: WritePlan, now: Instant) -> bool:
+        """Delete a body by a plan, unless what it was made from has changed: another planner may have
+        based these bodies on each other.
+        """
+        name = stands.blob.sha256
+        if _find_standing(connection, name) != stands:
+            return False
+        if not retention.remove_body(connection, name, [row.sha256 for row in stands.leaning], epoch=self._epoch):
             return False
         versions.put_blobs(connection, plan.blobs)
         retention.add(connection, plan.garbage, at=now)
         return True
 
 
-def _standing(connection: Connection, sha256: str) -> tuple[Blob | None, tuple[str, ...]]:
-    """Return how a body is stored and which deltas depend on it."""
-    return versions.blob(connection, sha256), tuple(sorted(versions.dependents(connection, sha256)))
+class _Standing(NamedTuple):
+    """How a body is stored: its row, that of its base, if any, and those of the deltas on it."""
+
+    blob: Blob
+    base: Blob | None
+    leaning: tuple[Blob, ...]
+
+    @property
+    def names(self) -> set[str]:
+        """Return the hashes of all."""
+        return {row.sha256 for row in (self.blob, self.base, *self.leaning) if row is not None}
+
+
+def _find_standing(connection: Connection, sha256: str) -> _Standing | None:
+    """Return how a body is stored now, None if it is not."""
+    blob = versions.blob(connection, sha256)
+    if blob is None:
+        return None
+    leaning = (versions.blob(connection, name) for name in sorted(versions.dependents(connection, sha256)))
+    base = versions.blob(connection, blob.base) if blob.base else None
+    return _Standing(blob, base, tuple(row for row in leaning if row is not None))
 
 
 def _has_any(connection: Connection, page_id: int, terms_now: Terms) -> bool:

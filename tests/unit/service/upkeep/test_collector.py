@@ -7,6 +7,8 @@ import pytest
 from tests.stores import sha256
 from tidings.archive.archive import Archive
 from tidings.clock import DAY
+from tidings.model.observed.version import NewBody
+from tidings.service.poll.unit import keeping
 from tidings.service.upkeep.collector import (
     PASS_EVERY,
     ROUND_EVERY,
@@ -18,6 +20,7 @@ from tidings.service.upkeep.collector import (
 )
 from tidings.settings import StoreSettings
 from tidings.storage.observed import versions
+from tidings.storage.write.commit import commit
 from tidings.storage.write.store import Store
 
 SETTINGS = StoreSettings()
@@ -150,3 +153,54 @@ def test_rounds_take_few_pages_each_and_reach_all(world, monkeypatch):
     asyncio.run(live())
     assert {1, 2, 3} == {*pages}
     assert len(pages) <= 6
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_body_that_another_planner_stores_meanwhile_is_not_lost(world, returns):
+    """The page returns to a text that is about to lean on its present one, or gets another text."""
+    bodies = [
+        b"%s the same words of a page, again and again %d" % (name * 20, n) for n, name in enumerate((b"A", b"B", b"C"))
+    ]
+    latest = bodies[0] if returns else b"another text %s" % bodies[2]
+    archive = Archive(world.settings.data / "blobs", file_bytes=None, chain_length=4)
+    world.watch()
+
+    def come(body):
+        former = world.read(versions.newest, 1)
+        kept = NewBody(body, sha256(body), former.sha256, former.size) if former else NewBody(body, sha256(body))
+        unit = world.make_stored(body, blobs=(), bodies=(kept,))
+        world.write(commit, [unit], keeping(archive))
+
+    for body in bodies:
+        come(body)
+    world.commit(world.unit(cursors=(world.cursor(base=3, taken=(3,)),)))
+    world.write(lambda c: c.execute("DELETE FROM version WHERE seq = 2"))
+    assert [sha256(bodies[1]), sha256(bodies[2]), ""] == [
+        world.read(versions.blob, sha256(body)).base for body in bodies
+    ]
+    came = []
+
+    async def act():
+        store = Store(world.reopen())
+        write = store.write
+
+        async def write_late(fn, *args, **more):
+            if getattr(fn, "__func__", None) is Collector._remove and not came:
+                came.append(latest)
+                come(latest)
+            return await write(fn, *args, **more)
+
+        store.write = write_late
+        try:
+            collector = Collector(store, archive, SETTINGS, epoch=world.epoch)
+            return [await collector.orphans(world.at) for _ in range(2)]
+        finally:
+            await store.close()
+
+    found = asyncio.run(act())
+    fresh = Archive(world.settings.data / "blobs", file_bytes=None, chain_length=4)  # it has restored nothing yet
+    names = [sha256(body) for body in (bodies[0], bodies[2], latest)]
+    restored = world.read(lambda c: [fresh.restore(name, lambda sha: versions.blob(c, sha)) for name in names])
+    assert [bodies[0], bodies[2], latest] == restored
+    assert 1 == sum(each.bodies for each in found)
+    assert world.read(versions.blob, sha256(bodies[1])) is None
