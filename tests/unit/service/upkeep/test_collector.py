@@ -178,7 +178,7 @@ def test_body_that_another_planner_stores_meanwhile_is_not_lost(world, returns):
     assert [sha256(bodies[1]), sha256(bodies[2]), ""] == [
         world.read(versions.blob, sha256(body)).base for body in bodies
     ]
-    came = []
+    came: list[bytes] = []
 
     async def act():
         store = Store(world.reopen())
@@ -190,7 +190,7 @@ def test_body_that_another_planner_stores_meanwhile_is_not_lost(world, returns):
                 come(latest)
             return await write(fn, *args, **more)
 
-        store.write = write_late
+        store.write = write_late  # type: ignore[method-assign]
         try:
             collector = Collector(store, archive, SETTINGS, epoch=world.epoch)
             return [await collector.orphans(world.at) for _ in range(2)]
