@@ -1415,14 +1415,17 @@ def test_planners_take_turns_with_a_host(shared: World):
     def claim(at: int) -> tuple[int, int]:
         return shared.write(charge.claim_turn, "a.example", gap, at, epoch=two.epoch)
 
-    def pay(at: int) -> tuple[list[Charged | None], dict[str, int]]:
+    def pay(at: int) -> tuple[list[Charged | None], hosts.Refusals]:
         return shared.write(charge.charge_in_turns, _grants(1), gaps, at=at, epoch=one.epoch)
 
     assert isinstance(pay(START)[0][0], Charged)
     assert [(START + gap, 0), (START + 2 * gap, 0)] == [claim(START), claim(START)]
-    assert ([None], {"a.example": START + 2 * gap}) == pay(START + 2 * gap)
+    assert ([None], ({"a.example": START + 2 * gap}, {})) == pay(START + 2 * gap)
     shared.write(hosts.put, [HostState(name="a.example", paused_until=START + MINUTE)])
     assert (START + 4 * gap, START + MINUTE) == claim(START + 4 * gap)
+    shared.write(hosts.put, [HostState(name="a.example", paused_until=until) for until in (None, START + SECOND)])
+    assert ([None], ({}, {"a.example": START + MINUTE})) == pay(START + MINUTE - 1)
+    assert isinstance(pay(START + MINUTE)[0][0], Charged)
     shared.write(planners.end, two)
     with pytest.raises(StaleEpochError):
         claim(START + 9 * gap)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tidings.service.poll.poll_now import Requests
     from tidings.service.poll.poller import Poller
     from tidings.service.watch.watchlist import WatchedPage
+    from tidings.storage.observed.hosts import Refusals
     from tidings.storage.write.store import Store
 
 Spawn = Callable[[Coroutine[Any, Any, None], int], None]
@@ -192,7 +193,7 @@ class BudgetSpender:
         if not grants:
             return [], []
         try:
-            charged, asked = await self._charge(grants, now)
+            charged, refused = await self._charge(grants, now)
         except StoreError:
             for grant in grants:
                 self._planner.release(grant.page_id)
@@ -200,19 +201,20 @@ class BudgetSpender:
         unpaid = [grant for grant, paid in zip(grants, charged, strict=True) if paid is None]
         for grant in unpaid:
             self._planner.release(grant.page_id)
-        for host, at in asked.items():
+        for host, at in refused.asked.items():
             self._gate.note_start(host, at)
+        for host, until in refused.paused.items():
+            self._gate.pause(host, until)
+            self._planner.interrupt(host)
         if self._shares:
             for paid in charged:
                 if paid is not None:
                     self._gate.note_turn(paid.grant.host, paid.at)
-        return [paid for paid in charged if paid is not None], [grant for grant in unpaid if grant.host not in asked]
+        return [paid for paid in charged if paid is not None], [grant for grant in unpaid if grant.host not in refused]
 
-    async def _charge(
-        self, grants: Sequence[Grant], now: Instant
-    ) -> tuple[list[Charged | None], Mapping[str, Instant]]:
-        """Pay for grants; return also which of their hosts another process has just asked, and
-        when.
+    async def _charge(self, grants: Sequence[Grant], now: Instant) -> tuple[list[Charged | None], Refusals]:
+        """Pay for grants; return also which of their hosts may not be asked now, for what other
+        processes did there.
         """
         gaps = {grant.host: self._gate.gap(grant.host) for grant in grants if grant.host not in LOCAL_HOSTS}
         return await self._store.write(charge.charge_in_turns, grants, gaps, at=now, epoch=self._epoch)

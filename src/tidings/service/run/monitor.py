@@ -460,8 +460,8 @@ class Monitor:
         self._inbox.wake()
 
     def note_refused(self, unit: Unit, error: Exception) -> None:
-        """Release the page of a unit that was refused, so that it can be chosen again; read it anew if
-        the unit contradicts what is stored.
+        """Release the page of a unit that was refused, so that it can be chosen again; read it anew
+        if the unit contradicts what is stored.
         """
         if unit.page is not None:
             self.planner.release(unit.page.page_id)

@@ -238,8 +238,8 @@ class Collector:
         )
 
     def _remove(self, connection: Connection, stands: _Standing, plan: WritePlan, now: Instant) -> bool:
-        """Delete a body by a plan, unless what it was made from has changed: another planner may have
-        based these bodies on each other.
+        """Delete a body by a plan, unless what it was made from has changed: another planner may
+        have based these bodies on each other.
         """
         name = stands.blob.sha256
         if _find_standing(connection, name) != stands:

@@ -329,8 +329,8 @@ class Watchlist:
         return touched
 
     def doubt(self, page_id: int) -> None:
-        """Let the next `follow` read a page and its cursors anew: a unit of this process contradicted
-        what is stored of it.
+        """Let the next `follow` read a page and its cursors anew: a unit of this process
+        contradicted what is stored of it.
         """
         self._doubted.add(page_id)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidings.model.interval import Duration, Instant
 from tidings.model.observed.page import HostState
@@ -13,14 +13,22 @@ from tidings.storage.db.connection import Connection, check_numbers, plain, read
 _SELECT = (
     "SELECT name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at FROM host"
 )
-# A charge may have stored a later start than the unit knows of; the later one wins.
+# A charge may have stored a later start than the unit knows of, and another planner a later pause
+# or robots.txt; of each the later one wins.
+_LATER_ROBOTS = (
+    "CASE WHEN excluded.robots_at IS NULL OR host.robots_at > excluded.robots_at THEN host.{0} ELSE excluded.{0} END"
+)
 _UPSERT = (
     "INSERT INTO host (name, started_at, paused_until, failures, robots, robots_status, robots_at, unconditional_at)"
     " VALUES (:name, :started_at, :paused_until, :failures, :robots, :robots_status, :robots_at, :unconditional_at)"
     " ON CONFLICT (name) DO UPDATE SET started_at = CASE WHEN excluded.started_at IS NULL OR host.started_at > excluded.started_at"
-    " THEN host.started_at ELSE excluded.started_at END, paused_until = excluded.paused_until, failures = excluded.failures,"
-    " robots = excluded.robots, robots_status = excluded.robots_status, robots_at = excluded.robots_at,"
-    " unconditional_at = excluded.unconditional_at"
+    " THEN host.started_at ELSE excluded.started_at END, failures = excluded.failures,"
+    " paused_until = CASE WHEN excluded.paused_until IS NULL OR host.paused_until > excluded.paused_until"
+    " THEN host.paused_until ELSE excluded.paused_until END,"
+    f" robots = {_LATER_ROBOTS.format('robots')}, robots_status = {_LATER_ROBOTS.format('robots_status')},"
+    f" robots_at = {_LATER_ROBOTS.format('robots_at')},"
+    " unconditional_at = CASE WHEN excluded.unconditional_at IS NULL OR host.unconditional_at > excluded.unconditional_at"
+    " THEN host.unconditional_at ELSE excluded.unconditional_at END"
 )
 _START = (
     "INSERT INTO host (name, started_at) VALUES (:name, :at)"
@@ -63,7 +71,7 @@ def _latest(state: HostState, spans: Sequence[tuple[Instant, Instant]], now: Ins
 
 
 def put(c: Connection, states: Sequence[HostState]) -> None:
-    """Store hosts; a start never moves back."""
+    """Store hosts; what was stored later, or lasts longer, stays."""
     c.many(
         _UPSERT,
         [
@@ -82,19 +90,35 @@ def put(c: Connection, states: Sequence[HostState]) -> None:
     )
 
 
-def find_recent_starts(c: Connection, gaps: Mapping[str, Duration], at: Instant) -> dict[str, Instant]:
-    """Return when those hosts were last asked, or are next, that may not be asked again yet. A
-    start further away than the gap is of a wrong clock.
+class Refusals(NamedTuple):
+    """The hosts that may not be asked now: when those were asked last, or are next, whose gap is
+    not over; until when the others are paused.
+    """
+
+    asked: dict[str, Instant]
+    paused: dict[str, Instant]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.asked or name in self.paused
+
+
+def find_refusals(c: Connection, gaps: Mapping[str, Duration], at: Instant) -> Refusals:
+    """Return which of some hosts may not be asked now. A start further away than the gap is of a
+    wrong clock.
 
     Args:
         gaps: The least time between two requests to each host (µs).
         at: The present (µs).
     """
-    rows = (
-        (name, gap, c.value("SELECT started_at FROM host WHERE name = :name", name=plain(name)))
-        for name, gap in gaps.items()
-    )
-    return {name: started for name, gap, started in rows if started is not None and abs(at - started) < gap}
+    found = Refusals({}, {})
+    for name, gap in gaps.items():
+        row = c.one("SELECT started_at, paused_until FROM host WHERE name = :name", name=plain(name))
+        started, paused_until = (None, None) if row is None else row
+        if started is not None and abs(at - started) < gap:
+            found.asked[name] = started
+        if paused_until is not None and paused_until > at:
+            found.paused[name] = paused_until
+    return found
 
 
 def claim_turn(c: Connection, name: str, gap: Duration, at: Instant) -> tuple[Instant, Instant]:

@@ -70,9 +70,9 @@ def charge(
 
 def charge_in_turns(
     c: Connection, grants: Sequence[Grant], gaps: Mapping[str, Duration], *, at: Instant, epoch: int
-) -> tuple[list[Charged | None], dict[str, Instant]]:
+) -> tuple[list[Charged | None], hosts.Refusals]:
     """Pay for grants as `charge` does in turn, unless another process has just asked their host (a
-    trial, or a planner whose page led there); return also when each of those hosts was asked.
+    trial, or a planner whose page led there), or was asked for a pause there; return also these.
 
     Args:
         grants: At most 64.
@@ -80,9 +80,9 @@ def charge_in_turns(
         at: The instant of the step (µs).
         epoch: The planner's epoch.
     """
-    asked = hosts.find_recent_starts(c, gaps, at)
-    paid = iter(charge(c, [grant for grant in grants if grant.host not in asked], at=at, epoch=epoch, in_turn=True))
-    return [None if grant.host in asked else next(paid) for grant in grants], asked
+    refused = hosts.find_refusals(c, gaps, at)
+    paid = iter(charge(c, [grant for grant in grants if grant.host not in refused], at=at, epoch=epoch, in_turn=True))
+    return [None if grant.host in refused else next(paid) for grant in grants], refused
 
 
 def extra(

@@ -29,6 +29,7 @@ from tidings.service.poll.poll_now import PageRequest
 from tidings.service.poll.polling import GRANTS_A_TICK, BudgetSpender, PollStarter
 from tidings.service.watch.watchlist import WatchedPage
 from tidings.settings import Settings
+from tidings.storage.observed.hosts import Refusals
 from tidings.storage.write import charge
 from tidings.storage.write.store import Store
 
@@ -389,7 +390,8 @@ class Asked:
         self.released: list[int] = []
         self.chosen: dict[str, Any] = {}
         self.charges: list[dict[str, Any]] = []
-        self.asked: dict[str, int] = {}
+        self.refused = Refusals({}, {})
+        self.interrupted: list[str] = []
         self.gate = HostGate(gap_seconds=0, connections=1, clock=ManualClock())
         self.payer = BudgetSpender(self, self, self.gate, epoch=4)  # type: ignore[arg-type]
 
@@ -409,12 +411,15 @@ class Asked:
     def release(self, page_id: int) -> None:
         self.released.append(page_id)
 
+    def interrupt(self, host: str) -> None:
+        self.interrupted.append(host)
+
     async def read(self, fn: Any, *, at: int) -> dict[str, TokenBucket]:
         return {name: bucket.refill(at) for name, bucket in self.budgets.items()}
 
     async def write(
         self, fn: Any, grants: list[Grant], gaps: dict[str, int], **more: Any
-    ) -> tuple[list[Charged | None], dict[str, int]]:
+    ) -> tuple[list[Charged | None], Refusals]:
         assert charge.charge_in_turns == fn
         self.charges.append(more | {"gaps": gaps})
         if self.error is not None:
@@ -422,7 +427,7 @@ class Asked:
         return [
             None if g.page_id in self.refuses else Charged(poll_id=g.page_id, grant=g, at=more["at"], epoch=4)
             for g in grants
-        ], self.asked
+        ], self.refused
 
     def pay(self, now: int = PAID_AT, **more: Any) -> tuple[list[int], list[int]]:
         """Return the pages that are paid for and those that are not."""
@@ -454,11 +459,21 @@ def test_unpaid_page_is_released_and_returned():
 def test_page_whose_host_another_process_asked_waits_for_the_gap():
     """A trial or another planner asked it. The budget is not the reason, so nobody is refused."""
     asked = Asked(make_grant(1))
-    asked.refuses, asked.asked = {1}, {"a": PAID_AT - 1}
+    asked.refuses, asked.refused = {1}, Refusals({"a": PAID_AT - 1}, {})
 
     assert ([], []) == asked.pay()
     assert [1] == asked.released
     assert PAID_AT - 1 == asked.gate.state("a").started_at
+
+
+def test_page_whose_host_asked_another_process_for_a_pause_waits_for_its_end():
+    """That time is no interval of its pages. The budget is not the reason, so nobody is refused."""
+    asked = Asked(make_grant(1))
+    asked.refuses, asked.refused = {1}, Refusals({}, {"a": PAID_AT + HOUR})
+
+    assert ([], []) == asked.pay()
+    assert ([1], ["a"]) == (asked.released, asked.interrupted)
+    assert PAID_AT + HOUR == asked.gate.ready_at("a")
 
 
 def test_nothing_is_written_without_grants():

@@ -161,6 +161,6 @@ def test_poll_waits_for_a_host_that_a_trial_asked(world: World):
     again = world.write(charge.charge_in_turns, grants(1), gaps, at=START + 20, epoch=world.epoch)
 
     assert [START, START + 5] == claimed
-    assert ([None], {"a.example": START + 5}) == refused
+    assert ([None], ({"a.example": START + 5}, {})) == refused
     assert paid is not None
-    assert ({}, {}) == (asked, again[1])
+    assert (({}, {}), ({}, {})) == (asked, again[1])
