@@ -210,7 +210,8 @@ class BudgetSpender:
             for paid in charged:
                 if paid is not None:
                     self._gate.note_turn(paid.grant.host, paid.at)
-        return [paid for paid in charged if paid is not None], [grant for grant in unpaid if grant.host not in refused]
+        names = refused.names
+        return [paid for paid in charged if paid is not None], [grant for grant in unpaid if grant.host not in names]
 
     async def _charge(self, grants: Sequence[Grant], now: Instant) -> tuple[list[Charged | None], Refusals]:
         """Pay for grants; return also which of their hosts may not be asked now, for what other

@@ -98,8 +98,10 @@ class Refusals(NamedTuple):
     asked: dict[str, Instant]
     paused: dict[str, Instant]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.asked or name in self.paused
+    @property
+    def names(self) -> set[str]:
+        """Return the names of all."""
+        return {*self.asked, *self.paused}
 
 
 def find_refusals(c: Connection, gaps: Mapping[str, Duration], at: Instant) -> Refusals:

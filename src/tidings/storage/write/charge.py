@@ -81,8 +81,9 @@ def charge_in_turns(
         epoch: The planner's epoch.
     """
     refused = hosts.find_refusals(c, gaps, at)
-    paid = iter(charge(c, [grant for grant in grants if grant.host not in refused], at=at, epoch=epoch, in_turn=True))
-    return [None if grant.host in refused else next(paid) for grant in grants], refused
+    names = refused.names
+    paid = iter(charge(c, [grant for grant in grants if grant.host not in names], at=at, epoch=epoch, in_turn=True))
+    return [None if grant.host in names else next(paid) for grant in grants], refused
 
 
 def extra(
