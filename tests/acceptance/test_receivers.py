@@ -12,6 +12,7 @@ import pytest
 
 from tests.world import World, serve
 from tidings.clock import DAY, HOUR, MINUTE
+from tidings.service.health import sources
 from tidings.service.run.monitor import Monitor
 from tidings.storage.db.database import open_database
 
@@ -263,6 +264,101 @@ def test_disabled_endpoint_is_notified(world: World, hook: Receiver, status: int
 
     assert "endpoint.off" == _notices(world)[-1]
     assert "is switched off" in other.summaries()[-1]
+
+
+@pytest.mark.parametrize("status", [404, 409, 413, 503])
+def test_hiccup_long_after_a_failure_switches_nothing_off(world: World, hook: Receiver, status: int):
+    """One message is given up, a week without news follows: the next message is retried."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = _down(status)
+
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 2)))
+        service.pass_time(7 * DAY)
+        hook.answer = _down(503)
+        service.run(_changes(world, service.monitor, range(2, 3)))
+        hook.answer = lambda number, message: UP
+        service.pass_time(HOUR)
+
+    assert "endpoint.off" not in _notices(world)
+    assert ["2"] == hook.counts()
+
+
+def test_week_in_which_tidings_did_not_run_switches_nothing_off(world: World, hook: Receiver):
+    """A message waits for its retry; the receiver is not tried meanwhile."""
+    _watch(world, f"Notify By webhook {hook.url}")
+    hook.answer = _down(503)
+
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 2)))
+    world.clock.advance(7 * DAY)
+    with serve(world) as service:
+        service.pass_time(HOUR)
+        hook.answer = lambda number, message: UP
+        service.pass_time(HOUR)
+
+    assert ["1"] == hook.counts()
+
+
+def test_refusals_of_single_messages_switch_nothing_off(world: World, hook: Receiver):
+    """Each was judged by a receiver that works: its owner is notified once."""
+    _watch(world, f"Notify By webhook {hook.url}", interval="12 hours")
+    hook.answer = _down(413)
+
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 16), every=12 * HOUR))
+        hook.answer = lambda number, message: UP
+        service.run(_changes(world, service.monitor, range(16, 17), every=12 * HOUR))
+
+    assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
+    assert ["16"] == hook.counts()
+
+
+@pytest.mark.roles
+def test_messages_wait_for_the_key_as_long_as_it_is_away(world: World, hook: Receiver):
+    """Ten days are no attempt; all come in order within half an hour, and the owner was notified
+    once. Doctor names the cause meanwhile.
+    """
+    _watch(world, f"Notify By webhook {hook.url}, console")
+    with serve(world) as service:
+        service.settle()
+    path = world.directory / "secrets.key"
+    away = path.rename(world.directory.parent / "elsewhere")
+
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 11), every=DAY))
+        (troubled,) = (t for t in world.read(_list_failing, world) if "gets no messages" in t)
+    away.rename(path)
+    with serve(world) as service:
+        service.pass_time(31 * MINUTE)
+
+    assert "secrets.key is missing" in troubled
+    assert [str(count) for count in range(1, 11)] == hook.counts()
+    assert ["endpoint.failing", "endpoint.ok"] == _notices(world)
+    assert {"delivered"} == {delivery.status for delivery in world.deliveries()}
+    assert [] == world.violations()
+
+
+def test_email_waits_for_the_mail_server_as_long_as_it_is_not_set(world: World):
+    """A setting was removed: what was made before waits without an attempt."""
+    world.flags |= {"notify.smtp_host": "127.0.0.1", "notify.smtp_port": "9", "notify.mail_from": "t@example.org"}
+    _watch(world, "Notify By email a@example.org")
+    with serve(world) as service:
+        service.run(_changes(world, service.monitor, range(1, 2)))
+    made = world.deliveries()[0].attempt
+    del world.flags["notify.smtp_host"]
+    with serve(world) as service:
+        service.pass_time(10 * DAY)
+
+    (delivery,) = world.deliveries()
+    assert ("waiting", made) == (delivery.status, delivery.attempt)
+    assert "e-mail is not set up" in delivery.error
+
+
+def _list_failing(connection: Any, world: World) -> list[str]:
+    """Return what doctor says of receivers."""
+    findings = sources.findings(connection, "receivers", world.settings, now=world.clock.now(), is_polled=True)
+    return [finding.detail for finding in findings]
 
 
 def test_one_notice_per_endpoint_for_many_sentinels(world: World, hook: Receiver):

@@ -60,7 +60,8 @@ class Refused:
     `retry` says whether another attempt makes sense, `retry_after` (µs) what the endpoint asked
     for, `busy` that it accepts nothing from anyone for now, `disable` that it wants no further
     messages. While an attempt that `holds` awaits its retry, later messages of the same sentinel
-    wait for it.
+    wait for it. If it `is_ours`, nothing was sent, because this installation lacks something: a
+    key, a secret, a mail server. That is no attempt, and says nothing about the endpoint.
     """
 
     reason: str
@@ -69,6 +70,7 @@ class Refused:
     busy: bool = False
     disable: bool = False
     holds: bool = True
+    is_ours: bool = False
 
 
 Answer = Sent | Refused

@@ -37,7 +37,7 @@ class Nowhere:
     async def run(self, job: Callable[[A], Answer], argument: A, *, seconds: float) -> Answer:
         """Refuse, to be retried by a process that can."""
         del job, argument, seconds
-        return Refused(reason="this process can send neither mail nor by Apprise")
+        return Refused(reason="this process can send neither mail nor by Apprise", is_ours=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

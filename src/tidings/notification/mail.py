@@ -59,7 +59,7 @@ class NoMail:
     async def send(self, message: Message) -> Sent | Refused:
         """Refuse, to be retried."""
         del message
-        return Refused(reason="e-mail is not set up; set notify.smtp_host and notify.mail_from")
+        return Refused(reason="e-mail is not set up; set notify.smtp_host and notify.mail_from", is_ours=True)
 
 
 def body_of(text: str, html: str) -> tuple[str, bytes]:

@@ -39,6 +39,12 @@ PATIENT_ATTEMPTS: Final = 3
 """After so many failed attempts (35 minutes), and each later one, the next message is tried too: if
 it is accepted, the fault is in the first message, which then blocks nothing.
 """
+LONGEST_PAUSE: Final[Duration] = MOST_RETRY_AFTER + HOUR
+"""An endpoint for which a message waits is attempted this often at least. After a longer pause
+nobody knows whether it failed all the time.
+"""
+RETRIED: Final[Duration] = 3 * DAY
+"""the promised retry time: no endpoint is switched off by a younger message"""
 OUTAGE: Final[Duration] = MINUTE
 """an endpoint that recovers after so long gets its pending retries at once"""
 SILENT: Final[Duration] = HOUR
@@ -79,12 +85,16 @@ def judge_endpoint(
     attempt: int,
     now: Instant,
     failing_since: Instant | None,
+    tried_at: Instant | None,
+    made_at: Instant,
     disable_after: Duration,
 ) -> EndpointMove:
     """Return the state of an endpoint after an attempt.
 
     One that answers 410, or has accepted nothing for `disable_after` (µs), is switched off with the
-    reason. What it asks for (Retry-After, 429) holds for every message to it.
+    reason; not by an answer about one message, nor before that message was retried for three days.
+    What it asks for (Retry-After, 429) holds for every message to it. If nothing was sent, by our
+    own fault, its messages wait, and it stays what it was.
 
     Args:
         endpoint_id: The receiver's number.
@@ -92,16 +102,25 @@ def judge_endpoint(
         attempt: Its number, from 1.
         now: When it ended (µs).
         failing_since: Since when nothing was accepted (µs); None if the last one was.
+        tried_at: When the attempt before it ended (µs); None if there was none.
+        made_at: When its message was made (µs).
         disable_after: How long that may last (µs).
     """
+    if isinstance(answer, Refused) and answer.is_ours:
+        wait = now + TRIED_EVERY
+        return EndpointMove(
+            endpoint_id=endpoint_id, failing_since=failing_since, reason=answer.reason, paused_until=wait, is_ours=True
+        )
     move = EndpointMove(endpoint_id=endpoint_id, failing_since=None, tried_at=now)
     if isinstance(answer, Sent):
         return replace(move, is_back=failing_since is not None and now - failing_since >= OUTAGE)
-    since = now if failing_since is None else min(failing_since, now)
+    is_interrupted = failing_since is None or tried_at is None or now - tried_at > LONGEST_PAUSE
+    since = now if is_interrupted or failing_since is None else min(failing_since, now)
     move = replace(move, failing_since=since, reason=answer.reason, paused_until=_find_hold(answer, attempt, now))
     if answer.disable:
         return replace(move, enabled=False)
-    if now - since < disable_after:
+    is_of_all = answer.retry and answer.holds
+    if not is_of_all or now - since < disable_after or now - made_at < min(disable_after, RETRIED):
         return move
     reason = f"nothing was accepted for {(now - since) / DAY:.2g} days; the last answer: {answer.reason}"
     return replace(move, enabled=False, reason=reason)

@@ -52,7 +52,7 @@ class Webhook:
         switches the endpoint off too.
         """
         if not self.keys:
-            return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}")
+            return Refused(reason=f"it cannot be signed: {self.unsigned or 'there is no key'}", is_ours=True)
         answer = await self.poster.post(
             message.address,
             headers=sign_headers(message, self.keys),

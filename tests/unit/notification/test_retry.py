@@ -69,8 +69,10 @@ def test_invalid_attempt_or_jitter_is_refused(attempt, jitter):
         next_attempt(attempt, now=NOW, jitter=jitter)
 
 
-def judge(answer, failing_since, now=NOW, attempt=1):
-    return judge_endpoint(7, answer, attempt=attempt, now=now, failing_since=failing_since, disable_after=5 * DAY)
+def judge(answer, failing_since, now=NOW, attempt=1, **more):
+    """Return the move after an attempt; the last one was half an hour ago, its message is old."""
+    given = {"tried_at": NOW - HOUR // 2, "made_at": NOW - 5 * DAY, "disable_after": 5 * DAY, **more}
+    return judge_endpoint(7, answer, attempt=attempt, now=now, failing_since=failing_since, **given)
 
 
 def move(failing_since, **more):
@@ -121,6 +123,52 @@ def test_endpoint_is_disabled_after_five_days_of_failures():
     assert not after.enabled
     assert NOW - 5 * DAY == after.failing_since
     assert "nothing was accepted for 5 days; the last answer: down" == after.reason
+
+
+@pytest.mark.parametrize("more", [{"retry": False}, {"holds": False}])
+def test_answer_about_one_message_disables_no_endpoint(more):
+    """It was reached, and refused this message: too large, not found, conflict."""
+    assert judge(Refused(reason="413", **more), NOW - 30 * DAY).enabled
+
+
+@pytest.mark.parametrize("tried_at", [None, NOW - 26 * HOUR, NOW - 7 * DAY])
+def test_failures_with_a_longer_pause_than_any_retry_are_two(tried_at):
+    """Nothing waited meanwhile, or Tidings did not run: the second begins now."""
+    found = judge(Refused(reason="down"), NOW - 7 * DAY, tried_at=tried_at)
+
+    assert (True, NOW) == (found.enabled, found.failing_since)
+
+
+@pytest.mark.parametrize("pause", [HOUR, 24 * HOUR + HOUR // 2])
+def test_failures_at_the_pace_of_retries_are_one(pause):
+    """The longest pause is a day and the jitter."""
+    assert NOW - 2 * DAY == judge(Refused(reason="down"), NOW - 2 * DAY, tried_at=NOW - pause).failing_since
+
+
+@pytest.mark.parametrize(
+    ("age", "disable_after", "enabled"),
+    [
+        (3 * DAY - 1, 5 * DAY, True),
+        (3 * DAY, 5 * DAY, False),
+        (DAY - 1, DAY, True),
+        (DAY, DAY, False),
+        (0, 0, False),
+    ],
+)
+def test_endpoint_is_disabled_by_no_message_younger_than_the_promise(age, disable_after, enabled):
+    """Three days of retries are promised, unless the user has set fewer."""
+    found = judge(Refused(reason="down"), NOW - 9 * DAY, made_at=NOW - age, disable_after=disable_after)
+
+    assert enabled == found.enabled
+
+
+@pytest.mark.parametrize("failing_since", [None, NOW - 30 * DAY])
+def test_own_fault_leaves_the_endpoint_as_it_was(failing_since):
+    """Nothing was sent: its messages wait half an hour, in their order."""
+    found = judge(Refused(reason="no key", is_ours=True), failing_since)
+
+    assert (True, failing_since, None) == (found.enabled, found.failing_since, found.tried_at)
+    assert NOW + 30 * MINUTE == found.paused_until
 
 
 def test_gone_disables_the_endpoint_at_once():

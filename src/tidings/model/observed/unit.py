@@ -224,7 +224,7 @@ class EndpointMove:
 
     `paused_until` is what the endpoint asked for (Retry-After, 429): nothing is sent before. If it
     `is_back` after an outage, all its pending retries are due at once. `noticed`: its owner was
-    notified that it accepts nothing.
+    notified that it accepts nothing. If the fault `is_ours`, nothing was sent.
     """
 
     endpoint_id: int
@@ -235,6 +235,7 @@ class EndpointMove:
     paused_until: Instant | None = None
     is_back: bool = False
     noticed: bool = False
+    is_ours: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,11 +77,12 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
 
 
 def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the receivers that were switched off or only fail, with the sentinels that notify them
-    or whose messages wait; e-mail without a mail server too.
+    """Yield the receivers that were switched off, only fail, or get nothing, with the sentinels that
+    notify them or whose messages wait; e-mail without a mail server too.
     """
     yield from _list_unmailed(reading)
-    failing = [row for row in endpoints.listing(reading.c) if not row.enabled or row.failing_since is not None]
+    rows = endpoints.listing(reading.c)
+    failing = [row for row in rows if not row.enabled or row.failing_since is not None or row.reason]
     if not failing:
         return
     from tidings.service.health.intents import list_notifying  # it loads the grammar
@@ -95,7 +96,9 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
             continue  # nobody uses it any more
         since = f" since {spell_since(row.failing_since, reading.now)}" if row.failing_since is not None else ""
         reason = f": {row.reason}" if row.reason else ""
-        takes = "accepts no messages" if row.enabled else "is switched off after failures"
+        takes = "is switched off after failures"
+        if row.enabled:
+            takes = "gets no messages" if row.failing_since is None else "accepts no messages"
         yield Trouble(
             brief="not delivered" if row.enabled else "switched off",
             words=f"{spell_endpoint(row)} {takes}{since}{reason}{_spell_waiting(waiting)}",

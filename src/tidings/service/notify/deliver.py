@@ -5,7 +5,8 @@ One attempt per endpoint at a time, in order of numbers per sentinel: while one 
 later ones wait too. Retries have the same id.
 
 An owner is notified once per failure of an endpoint: at the first dead letter, after an hour
-without an accepted message, or when it is switched off; and once more when it works again. The
+without an accepted message, when it is switched off, or when nothing can be sent because this
+installation lacks a key or a setting; and once more when it works again. The
 message goes to the other endpoints of the sentinels that use this one, one message to each. If
 there is none, the log of `serve`, `list`, `show` and `doctor` report it.
 """
@@ -164,7 +165,7 @@ class Deliverer:
                 address = await self._address_of(address)
         except SecretError as error:
             users = await self._list_users(delivery)
-            return Attempt(delivery, Refused(reason=str(error)), number, now, users=users)
+            return Attempt(delivery, Refused(reason=str(error), is_ours=True), number, now, users=users)
         # what is read before is not missed after: then the message would be sent again
         is_awaited = await self._awaits(delivery.sentinel_id, delivery.endpoint_id)
         message = Message(
@@ -215,6 +216,8 @@ class Deliverer:
             attempt=result.attempt,
             now=now,
             failing_since=delivery.failing_since,
+            tried_at=delivery.tried_at,
+            made_at=delivery.created_at,
             disable_after=self._disable_after,
         )
         events: tuple[Event, ...] = (_dead_letter(delivery, result, now),) if is_dead else ()
@@ -233,7 +236,9 @@ class Deliverer:
             number = delivery.attempt + 1
             return DeliveryResult(delivery_id=delivery.id, status="delivered", attempt=number, at=now)
         again: Instant | None = delivery.due_at
-        if not answer.retry:
+        if answer.is_ours:  # the endpoint is paused: its messages stay in order
+            number = delivery.attempt
+        elif not answer.retry:
             again, number = None, delivery.attempt + 1
         elif tried.number is not None:
             jitter = self._rng.uniform(-1, 1)
@@ -287,6 +292,8 @@ def endpoint_text(event: NoticeEvent) -> str:
         return f"{who} accepts messages again, after it accepted none{gap}"
     if event.type == OFF:
         return f"{who} is switched off ({data['reason']}): its messages wait until you correct it; {replay}"
+    if data.get("ours"):
+        return f"{who} gets no messages ({data['reason']}): they wait until you correct it"
     if data["dead"]:
         return f"{who} refused a message permanently ({data['reason']}); {replay}"
     return f"{who} has accepted no message{gap} ({data['reason']}): Tidings keeps trying for three days"
@@ -331,7 +338,7 @@ def judge_receiver(
     if users is None:
         return replace(move, noticed=delivery.noticed), (), ()
     kind = _kind(delivery, move, is_dead=is_dead, at=at)
-    noticed = move.failing_since is not None and (kind is not None or delivery.noticed)
+    noticed = not _is_accepted(move) and (kind is not None or delivery.noticed)
     move = replace(move, noticed=noticed)
     if kind is None:
         return move, (), ()
@@ -342,6 +349,7 @@ def judge_receiver(
         "reason": move.reason,
         "since": move.failing_since if move.failing_since is not None else delivery.failing_since,
         "dead": is_dead,
+        **({"ours": True} if move.is_ours else {}),
     }
     event = Event(type=kind, at=at, sentinel_id=delivery.sentinel_id, data=data)
     (log.info if kind == OK else log.warning)("%s", endpoint_text(event))
@@ -352,13 +360,18 @@ def judge_receiver(
     return move, (event,), made
 
 
+def _is_accepted(move: EndpointMove) -> bool:
+    return move.failing_since is None and not move.is_ours
+
+
 def _kind(delivery: DeliveryRow, move: EndpointMove, *, is_dead: bool, at: Instant) -> EventType | None:
     """Return the type of the due notice, None if there is nothing new to report."""
-    if move.failing_since is None:
+    if _is_accepted(move):
         return OK if delivery.noticed else None
     if not move.enabled:
         return OFF
-    is_news = is_dead or at - move.failing_since >= SILENT
+    is_silent = move.failing_since is not None and at - move.failing_since >= SILENT
+    is_news = is_dead or move.is_ours or is_silent
     return FAILING if is_news and not delivery.noticed else None
 
 

@@ -23,7 +23,7 @@ DeliveryStatus = Literal["waiting", "delivered", "dead"]
 @dataclass(frozen=True, slots=True)
 class DeliveryRow:
     """A delivery with its endpoint; `attempt` counts attempts made, `due_at` is the next attempt of
-    a waiting one.
+    a waiting one. `tried_at` is the last attempt at the endpoint.
     """
 
     id: str
@@ -45,12 +45,13 @@ class DeliveryRow:
     finished_at: Instant | None
     error: str
     failing_since: Instant | None
+    tried_at: Instant | None = None
     noticed: bool = False
 
 
 _SELECT = (
     "SELECT d.id, d.endpoint_id, e.kind, e.address, d.sentinel_id, s.name, d.first_seq, d.last_seq, d.changes, d.subject, d.content_type,"
-    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since, e.noticed"
+    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since, e.tried_at, e.noticed"
     " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id JOIN sentinel s ON s.id = d.sentinel_id"
 )
 _INSERT = (

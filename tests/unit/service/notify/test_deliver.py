@@ -168,7 +168,8 @@ def test_last_failure_is_a_dead_letter():
 
 def test_endpoint_is_disabled_after_five_days_by_default():
     """Not a microsecond earlier."""
-    rows = [replace(ROW, failing_since=NOW - age) for age in (5 * DAY - 1, 5 * DAY)]
+    row = replace(ROW, tried_at=NOW - HOUR, created_at=NOW - 3 * DAY)
+    rows = [replace(row, failing_since=NOW - age) for age in (5 * DAY - 1, 5 * DAY)]
 
     assert [True, False] == [attempt(row, DOWN).endpoints[0].enabled for row in rows]
     assert not attempt(replace(ROW, failing_since=NOW - HOUR), DOWN, disable_after=HOUR).endpoints[0].enabled
@@ -233,7 +234,7 @@ def test_address_that_cannot_be_decrypted_is_retried():
 
     unit = attempt(replace(ROW, address="secret:hook"), address_of=address_of)
 
-    assert ("waiting", 1) == (unit.results[0].status, unit.results[0].attempt)
+    assert ("waiting", 0) == (unit.results[0].status, unit.results[0].attempt)
     assert "the secret hook does not open" in unit.results[0].error
 
 
@@ -329,6 +330,18 @@ def test_failure_is_reported_once():
 def test_disabled_endpoint_is_always_reported():
     """Its messages wait until a user corrects it."""
     assert [OFF] == [event.type for event in judge(move=replace(FAILS, enabled=False), noticed=True)[1]]
+
+
+def test_own_fault_is_reported_at_once_and_once():
+    """Its messages wait; when they are accepted, this is reported too."""
+    ours = replace(WORKS, is_ours=True, reason="no key")
+    move, (event,), _ = judge(move=ours)
+
+    assert (FAILING, True) == (event.type, move.noticed)
+    assert " gets no messages (no key): they wait until you correct it" in endpoint_text(event)
+    assert [] == judge(move=ours, noticed=True)[1]
+    assert judge(move=ours, noticed=True)[0].noticed
+    assert [OK] == [event.type for event in judge(move=WORKS, noticed=True)[1]]
 
 
 def test_other_receivers_are_notified_once_each():
