@@ -123,7 +123,9 @@ def test_inherited_life_is_that_of_the_base(world: World):
 
 
 def test_example_of_the_thesis_is_accepted_and_already_over(world: World):
-    """004 §3.1, no. 1: it is stored with its warnings and ends without a poll."""
+    """004 §3.1, no. 1: it is stored with its warnings and ends without a poll, and nobody is told
+    that Tidings was not running.
+    """
     world.add(
         "Create Sentinel s1 Using http://www.cnn.com Monitor all links AND all images Fetch 2 day From 12/02/02 To 01/02/03 "
         "Notify By email jill@aol.com Every 4 day Compare\npairwise"
@@ -131,8 +133,9 @@ def test_example_of_the_thesis_is_accepted_and_already_over(world: World):
 
     play(world, world.settle)
 
-    assert ("ended", "missed") == (world.sentinel("s1").state, world.sentinel("s1").reason)
+    assert ("ended", "its end has come") == (world.sentinel("s1").state, world.sentinel("s1").reason)
     assert [] == world.polls()
+    assert [] == world.deliveries()
 
 
 @pytest.mark.roles

@@ -21,7 +21,7 @@ from tidings.model.watch.sentinel import Command
 from tidings.service.people import accounts as accounts_of
 from tidings.service.run.monitor import Monitor
 from tidings.service.sentinels import register
-from tidings.service.sentinels.apply import is_of_files
+from tidings.service.sentinels.edit import is_of_files
 from tidings.storage.people import accounts
 from tidings.storage.people import tokens as token_rows
 from tidings.storage.secrets import Vault

@@ -334,11 +334,12 @@ def test_a_configuration_that_cannot_be_read(tmp_path):
 
 
 @pytest.mark.parametrize("section", ["fetch", "events"])
+@pytest.mark.parametrize("value", ["true", '"true"', '"TRUE"', '"yes"', '"on"', '"1"', "1"])
 @pytest.mark.parametrize(("mode", "folder"), [(0o666, 0o700), (0o660, 0o700), (0o600, 0o777), (0o600, 0o770)])
-def test_a_file_that_others_can_write_allows_no_commands(tmp_path, section, mode, folder):
-    """Neither file nor folder; the message says which right to take away."""
+def test_a_file_that_others_can_write_allows_no_commands(tmp_path, section, value, mode, folder):
+    """Neither file nor folder, however it is written; the message says which right to take away."""
     file = tmp_path / "tidings.toml"
-    file.write_text(f"[{section}]\nallow_commands = true\n", encoding="utf-8")
+    file.write_text(f"[{section}]\nallow_commands = {value}\n", encoding="utf-8")
     file.chmod(mode)
     tmp_path.chmod(folder)
     with pytest.raises(SettingError, match=r"other users can write to it.*chmod go-w"):
@@ -347,6 +348,16 @@ def test_a_file_that_others_can_write_allows_no_commands(tmp_path, section, mode
     file.chmod(0o644)
 
     assert load(tmp_path, environment={}).value(f"{section}.allow_commands")
+
+
+@pytest.mark.parametrize("value", ["false", '"no"', "0"])
+def test_a_file_that_others_can_write_may_refuse_commands(tmp_path, value):
+    """Nothing runs by it."""
+    file = tmp_path / "tidings.toml"
+    file.write_text(f"[events]\nallow_commands = {value}\n", encoding="utf-8")
+    file.chmod(0o666)
+
+    assert not load(tmp_path, environment={}).events.allow_commands
 
 
 def test_a_file_of_another_user_allows_no_commands(tmp_path, monkeypatch):

@@ -346,7 +346,11 @@ async def check_new(database: Database, made: Sequence[SentinelRow], settings: S
         as_json: Whether records are printed.
     """
     clock = SystemClock()
-    rows = [row for row in made if row.state != "ended" and (row.start_at is None or row.start_at <= clock.now())]
+    rows = [
+        row
+        for row in made
+        if row.state not in {"ended", "disabled"} and (row.start_at is None or row.start_at <= clock.now())
+    ]
     named: dict[int, set[int]] = {}
     watched = {row.id: database.read(subscriptions.listing, sentinel_id=row.id) for row in rows}
     for row in rows:

@@ -14,7 +14,7 @@ from tidings.errors import UsageError
 from tidings.language.times import read_coming
 from tidings.model.watch.sentinel import Command, Point
 from tidings.service.sentinels import register
-from tidings.service.sentinels.apply import is_of_files
+from tidings.service.sentinels.edit import is_of_files
 from tidings.service.show.records import rfc3339, sentinel_record
 from tidings.service.sources import outside_events
 from tidings.service.watch.watchlist import meaning

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tidings.model.observed.unit import ChangeRow
     from tidings.service.watch.watchlist import Subscription, WatchedSentinel
 
+OVER = "its end has come"
 MISSED = "missed"
+UNSTARTED = "its end came first"
 NEVER_STARTED = "never started"
 RESUMED = "its pause is over"
 
@@ -148,14 +150,23 @@ class _Play:
         if resume is not None and (end is None or resume < end):
             return resume, _RESUME, RESUMED
         if life.has_begun:
-            return None if end is None else (end, _END, "its end has come")
+            return None if end is None else (end, _END, OVER)
         if end is not None and (is_over or (start is not None and end <= start)):
-            return end, _END, MISSED
+            return end, _END, _explain_end(life, start, end)
         if start is not None and (start <= self._now or life.state == "waiting"):
             return start, _START, ""
         if life.state == "created":
             return self._now, _WAIT, ""
-        return None if end is None else (end, _END, MISSED)
+        return None if end is None else (end, _END, _explain_end(life, start, end))
+
+
+def _explain_end(life: Life, start: Instant | None, end: Instant) -> str:
+    """Return why a sentinel ends that has not begun: its author wrote an end in the past, or an end
+    before its start; or nothing ran between the two.
+    """
+    if end <= life.row.revised_at:
+        return OVER
+    return UNSTARTED if start is None or end <= start else MISSED
 
 
 def _premise(life: Life, *, states: bool = False) -> Premise:
@@ -206,7 +217,7 @@ def unit_for(move: SentinelMove, watched: WatchedSentinel, *, epoch: int) -> Uni
     receivers of the sentinel.
     """
     unit = Unit(at=move.at, epoch=epoch, sentinels=(move,))
-    if move.reason not in {MISSED, NEVER_STARTED}:
+    if move.reason not in {MISSED, NEVER_STARTED, UNSTARTED}:
         return unit
     event = Event(type=EventType.LIFE_NOTIFIED, at=move.at, sentinel_id=move.sentinel_id, data={"reason": move.reason})
     record = life_record(move, sentinel=watched.row.name, url=watched.sentinel.pages[0].url)

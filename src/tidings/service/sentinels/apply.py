@@ -2,7 +2,8 @@
 
 Each sentinel and event of the files is created, altered or left unchanged; nothing is written
 unless all files are valid. A sentinel with other pages is a new one: the old one is dropped (its
-changes stay) and the new one begins with a baseline. `prune` drops what an earlier apply created
+changes stay) and the new one begins with a baseline. One that has ended stays so until its text
+differs, or until it is dropped by hand. `prune` drops what an earlier apply created
 and no file names any more; sentinels of `tidings add` are never dropped here.
 """
 
@@ -24,6 +25,7 @@ from tidings.record import dataclass, replace
 from tidings.service.secrets import references
 from tidings.service.sentinels import edit, register
 from tidings.service.sentinels.author import INSTALLATION
+from tidings.service.sentinels.edit import APPLIED, is_of_files
 from tidings.service.sentinels.receivers import addressees, check_addressees
 from tidings.service.sources import outside_events
 from tidings.service.watch import by_name
@@ -43,10 +45,8 @@ if TYPE_CHECKING:
     from tidings.storage.watches.sentinels import SentinelRow
 
 Action = Literal["created", "altered", "replaced", "unchanged", "dropped", "left alone"]
-APPLIED = EventType.SENTINEL_APPLIED
-"""The event type that marks a sentinel as managed by files."""
 EVENT_APPLIED = EventType.EVENT_APPLIED
-"""The same for an external event, named in `data` as `event`."""
+"""The event type that marks an external event as managed by files, named in `data` as `event`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,6 @@ def apply(
         steps += run.prune(found)
     references.note_schemes(connection, vault)
     return Applied(tuple(steps), found.warnings)
-
-
-def is_of_files(connection: Connection, sentinel_id: int) -> bool:
-    """Return whether an apply created a sentinel."""
-    return events.newest(connection, APPLIED, sentinel_id=sentinel_id) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +273,9 @@ class _ApplyRun:
             self._note(row)
             return Step(sentinel.name, "created", row.text)
         wanted = register.canonical(sentinel, by_name.lives(self.connection))
-        if row.state != "ended" and (row.text == wanted or row.text == self._as_of(file, row)):
+        if row.text == wanted or row.text == self._as_of(file, row):
             self._note(row)
-            return Step(row.name, "unchanged", row.text, before=row.text)
+            return Step(row.name, "unchanged", row.text, _ENDED if row.state == "ended" else "", before=row.text)
         after, reason = edit.bring_to(
             self.connection, row, sentinel, settings=self.settings, now=self.now, author=INSTALLATION
         )
@@ -340,9 +335,10 @@ class _ApplyRun:
 
     def _note(self, row: SentinelRow) -> None:
         """Mark a sentinel as managed by files."""
-        if row.id not in self.notes.sentinels:
+        if row.id not in self.notes.sentinels and not is_of_files(self.connection, row.id):
             events.append(self.connection, [Event(type=APPLIED, at=self.now, sentinel_id=row.id)])
 
 
+_ENDED = "it has ended; use `tidings drop`, then apply again, to begin it anew"
 _UNNAMED = "no file has it now"
 _NOT_OURS = "apply did not make it; use `tidings drop` to drop it"

@@ -1,5 +1,5 @@
-"""Replace the text of one sentinel, as the screens and the API do: its owner stays, and it is not
-marked as managed by files.
+"""Replace the text of one sentinel, as the screens and the API do: its owner stays, its pause, and
+whether it is managed by files.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from tidings.errors import SentinelError, UsageError
 from tidings.fetching import address
 from tidings.language import parser
 from tidings.language.write import printer
+from tidings.model.event_type import EventType
+from tidings.model.observed.unit import Event, SentinelMove
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import replace
 from tidings.service.secrets import references
@@ -18,7 +20,7 @@ from tidings.service.sentinels.author import check_rights
 from tidings.service.sentinels.receivers import check_addressees
 from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.secrets import Vault
-from tidings.storage.watches import sentinels
+from tidings.storage.watches import events, sentinels
 
 if TYPE_CHECKING:
     from tidings.model.interval import Instant
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
+
+APPLIED = EventType.SENTINEL_APPLIED
+"""The event type that marks a sentinel as managed by files."""
+
+
+def is_of_files(connection: Connection, sentinel_id: int) -> bool:
+    """Return whether a sentinel is managed by files."""
+    return events.newest(connection, APPLIED, sentinel_id=sentinel_id) is not None
 
 
 def replace_text(
@@ -92,8 +102,8 @@ def restore_text(
 def bring_to(
     connection: Connection, row: SentinelRow, sentinel: Sentinel, *, settings: Settings, now: Instant, author: Author
 ) -> tuple[SentinelRow, str]:
-    """Alter a sentinel, or end it and create another of its name and owner; return the row, and why
-    it is another one.
+    """Alter a sentinel, or end it and create another of its name and owner, which is paused as long
+    as this one and managed by files like it; return the row, and why it is another one.
 
     Args:
         connection: The transaction.
@@ -111,7 +121,16 @@ def bring_to(
             return register.alter(connection, row, sentinel, now=now, author=author), ""
         reason = "its pages differ"
     sentinels.drop(connection, row.id, now)
-    return register.create(connection, sentinel, now=now, author=author, owner_id=row.owner_id), reason
+    made = register.create(connection, sentinel, now=now, author=author, owner_id=row.owner_id)
+    if is_of_files(connection, row.id):
+        events.append(connection, [Event(type=APPLIED, at=now, sentinel_id=made.id)])
+    if row.state == "disabled":
+        step = SentinelMove(
+            sentinel_id=made.id, state="disabled", at=now, reason=row.reason, resume_at=row.resume_at, before=made.state
+        )
+        sentinels.move(connection, step)
+        made, reason = sentinels.get(connection, made.id), f"{reason}; it is still disabled"
+    return made, reason
 
 
 def _pages_of(sentinel: Sentinel) -> list[tuple[str, str]]:

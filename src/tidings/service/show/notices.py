@@ -286,6 +286,8 @@ def life_record(move: SentinelMove, *, sentinel: str, url: str) -> Record:
     """Return the end of a sentinel that no user asked for, to notify its owner."""
     if move.reason == "missed":
         summary = "it has ended without a check, because Tidings was not running between its start and its end"
+    elif move.reason == "its end came first":
+        summary = "it has ended without a check, because its end came before its start"
     else:
         summary = "it has ended, because it waited for the start of a sentinel that never started"
     details = {

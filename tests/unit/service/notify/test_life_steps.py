@@ -8,7 +8,7 @@ from tidings.clock import DAY, HOUR
 from tidings.language.parser import read
 from tidings.model.watch.sentinel import Sentinel
 from tidings.record import replace
-from tidings.service.notify.life_steps import MISSED, NEVER_STARTED, RESUMED, play_lives
+from tidings.service.notify.life_steps import MISSED, NEVER_STARTED, OVER, RESUMED, UNSTARTED, play_lives
 from tidings.service.watch.lifespan import Life
 from tidings.storage.watches.sentinels import SentinelRow
 
@@ -66,6 +66,25 @@ def test_at_one_instant_ends_come_before_starts():
         ("late", "enabled", 24, ""),
         ("next", "enabled", 24, ""),
     ] == play(lives, now=BEGIN + DAY)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "reason"),
+    [
+        ("From now + 1 day For 1 day", MISSED),
+        ("To now + 1 day", MISSED),
+        ("To 2001-01-01", OVER),
+        ("From end(x) To 2001-01-01", OVER),
+        ("From end(x) To now + 1 day", UNSTARTED),
+    ],
+)
+def test_only_a_life_between_start_and_end_is_missed(clauses: str, reason: str):
+    """An end that was written in the past is over, and one before the start came first."""
+    lives = [life(1, "x"), life(2, "a", clauses)]
+
+    steps = play(lives, now=BEGIN + 5 * DAY)
+
+    assert [reason] == [why for name, state, _, why in steps if (name, state) == ("a", "ended")]
 
 
 def test_life_in_the_past_is_missed():
@@ -138,7 +157,7 @@ def test_stops_of_the_service_do_not_change_lives(seed: int):
     first = [m for hour in range(40 * 24) for m in play_lives(steady, now=BEGIN + hour * HOUR).moves]
     second = [m for hour in [0, *wakes, 40 * 24 - 1] for m in play_lives(broken, now=BEGIN + hour * HOUR).moves]
 
-    if not any(m.reason in {MISSED, NEVER_STARTED} for m in second):
+    if not any(m.reason in {MISSED, NEVER_STARTED, UNSTARTED} for m in second):
         assert [m for m in first if m.state != "waiting"] == [m for m in second if m.state != "waiting"]
         assert [(x.state, x.started_at, x.ended_at) for x in steady] == [
             (x.state, x.started_at, x.ended_at) for x in broken

@@ -5,9 +5,11 @@ import pytest
 from tidings.clock import DAY, HOUR, SECOND
 from tidings.errors import SentinelError, UsageError
 from tidings.model.observed.unit import SentinelMove
-from tidings.service.sentinels import apply, register
-from tidings.service.sentinels.apply import Step, is_of_files
-from tidings.storage.watches import sentinels
+from tidings.service.sentinels import apply, edit, register
+from tidings.service.sentinels.apply import Step
+from tidings.service.sentinels.author import Author
+from tidings.service.sentinels.edit import APPLIED, is_of_files
+from tidings.storage.watches import events, sentinels
 
 NOW = 1_700_000_000 * SECOND
 ONE = "Create Sentinel {} Using https://{}.example/ Monitor any change {}"
@@ -49,13 +51,53 @@ def test_sentinels_of_files_are_made_altered_or_left(house):
     assert {"a", "b", "c"} == house.names()
 
 
-def test_ended_sentinel_begins_anew(house):
-    """The file still names it."""
-    house.apply(ONE.format("a", "a", ""))
-    house.world.write(sentinels.move, SentinelMove(sentinel_id=house.row().id, state="ended", at=NOW, reason="x"))
+@pytest.mark.parametrize("life", ["", "To first change", "To 2023-12-01", "To now + 1 day", "For 2 hour"])
+def test_ended_sentinel_stays_ended(house, life):
+    """A nightly apply of the same file begins nothing anew, however the sentinel ended."""
+    house.apply(ONE.format("a", "a", life))
+    row = house.row()
+    house.world.write(sentinels.move, SentinelMove(sentinel_id=row.id, state="ended", at=NOW + DAY, reason="x"))
 
-    assert [("a", "replaced")] == house.apply(ONE.format("a", "a", ""))
-    assert "created" == house.row().state
+    assert [("a", "unchanged")] * 2 == [house.apply(ONE.format("a", "a", life), now=NOW + 90 * DAY)[0] for _ in "12"]
+    assert (row.id, "ended") == (house.row().id, house.row().state)
+
+
+@pytest.mark.parametrize("life", ["", "To first change"])
+def test_ended_sentinel_begins_anew_with_another_text_or_after_a_drop(house, life):
+    """Both are done on purpose, and once."""
+    house.apply(ONE.format("a", "a", life))
+    house.world.write(sentinels.move, SentinelMove(sentinel_id=house.row().id, state="ended", at=NOW, reason="x"))
+    other = ONE.format("a", "a", f"Fetch every 2 hour {life}")
+
+    assert [[("a", "replaced")], [("a", "unchanged")]] == [house.apply(other), house.apply(other)]
+    house.world.write(sentinels.drop, house.row().id, NOW)
+    assert [[("a", "created")], [("a", "unchanged")]] == [house.apply(other), house.apply(other)]
+
+
+@pytest.mark.parametrize("resume_at", [None, NOW + 3 * DAY])
+def test_paused_sentinel_with_another_address_is_still_paused(house, resume_at):
+    """It is another sentinel, paused for as long, and the step says so."""
+    house.apply(ONE.format("a", "a", ""))
+    pause = SentinelMove(sentinel_id=house.row().id, state="disabled", at=NOW, reason="by you", resume_at=resume_at)
+    house.world.write(sentinels.move, pause)
+    files = {"0.sentinel": ONE.format("a", "other", "")}
+    (step,) = house.world.write(apply.apply, files, settings=house.world.settings, now=NOW).steps
+
+    assert ("replaced", "its pages differ; it is still disabled") == (step.action, step.reason)
+    assert ("disabled", resume_at, "by you") == (house.row().state, house.row().resume_at, house.row().reason)
+    assert [("a", "unchanged")] == house.apply(files["0.sentinel"])
+
+
+def test_sentinel_of_files_that_is_edited_is_still_of_the_files(house):
+    """The web gave it another address: prune still drops it, and marks it once."""
+    house.apply(ONE.format("a", "a", ""))
+    text, author = ONE.format("a", "other", ""), Author()
+    house.world.write(edit.replace_text, house.row(), text, settings=house.world.settings, now=NOW, author=author)
+
+    assert house.world.read(is_of_files, house.row().id)
+    house.apply(text)
+    assert 2 == len(house.world.read(events.listing, types=(APPLIED,)))
+    assert [("a", "dropped")] == house.apply("", prune=True)
 
 
 @pytest.mark.parametrize("prune", [False, True])
