@@ -432,11 +432,12 @@ class LabSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All sections; frozen. `data` is the data directory, `ignored` names the deleted settings that
-    are still given, each with its source.
+    are still given, each with its source; `file` is the file with settings, None for that of the directory.
     """
 
     data: Path = Path()
     ignored: tuple[str, ...] = ()
+    file: Path | None = None
     fetch: FetchSettings = FetchSettings()
     budget: BudgetSettings = BudgetSettings()
     schedule: ScheduleSettings = ScheduleSettings()
@@ -469,7 +470,9 @@ class SettingRow:
     most: float | None
 
 
-SECTIONS: tuple[str, ...] = tuple(f.name for f in dataclasses.fields(Settings) if f.name not in {"data", "ignored"})
+SECTIONS: tuple[str, ...] = tuple(
+    f.name for f in dataclasses.fields(Settings) if f.name not in {"data", "ignored", "file"}
+)
 
 
 @functools.cache
@@ -622,7 +625,7 @@ def load(
         section, _, key = RENAMED.get(name, name).partition(".")
         values[section][key] = _convert(rows[f"{section}.{key}"], raw, source)
     sections = {section: _section_type(section)(**given) for section, given in values.items()}
-    return Settings(data=data, ignored=tuple(ignored), **sections)
+    return Settings(data=data, ignored=tuple(ignored), file=config, **sections)
 
 
 def _sources(
@@ -712,8 +715,9 @@ def _file(path: Path, rows: Mapping[str, SettingRow]) -> Iterator[tuple[str, str
             if f"{section}.{key}" not in {*rows, *DELETED, *RENAMED}:
                 message = f"{path}: there is no setting {section}.{key}; `tidings settings` lists them all"
                 raise SettingError(message)
-            if raw is True and key == ALLOW_COMMANDS:
-                _check_owner(path, f"{section}.{key}")
+            name = f"{section}.{key}"
+            if key == ALLOW_COMMANDS and _convert(rows[name], raw, str(path)):  # also "yes", or 1
+                _check_owner(path, name)
             yield str(path), f"{section}.{key}", raw
 
 
