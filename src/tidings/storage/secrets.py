@@ -59,17 +59,11 @@ class KeyFile:
         except OSError as error:
             message = f"{self.path} cannot be read: {error.strerror}; check its owner and rights (chmod 600)"
             raise SecretError(message) from error
-        found: dict[str, bytes] = {}
-        for line in text.splitlines():
-            try:
-                key = base64.b64decode(line, validate=True)
-            except (binascii.Error, ValueError):
-                key = b""
-            if len(key) != KEY_BYTES:
-                message = f"{self.path} is not in Tidings' format (each line is a key); put your copy back"
-                raise SecretError(message)
-            found[key_id(key)] = key
-        return found
+        try:
+            return read_keys(text)
+        except ValueError as error:
+            message = f"{self.path} is not in Tidings' format (each line is a key); put your copy back"
+            raise SecretError(message) from error
 
     def add(self) -> str:
         """Create a key and put it first, durably; return its id."""
@@ -106,6 +100,15 @@ class KeyFile:
             part.unlink(missing_ok=True)
             message = f"{self.path} cannot be written: {error.strerror}; check free space, owner and permissions"
             raise SecretError(message) from error
+
+
+def read_keys(text: bytes) -> dict[str, bytes]:
+    """Return the keys of a key file by their id. Raise `ValueError` if a line is no key."""
+    keys = [base64.b64decode(line, validate=True) for line in text.splitlines()]
+    if any(len(key) != KEY_BYTES for key in keys):
+        message = f"a key has {KEY_BYTES} bytes"
+        raise ValueError(message)
+    return {key_id(key): key for key in keys}
 
 
 def key_id(key: bytes) -> str:

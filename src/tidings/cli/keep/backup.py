@@ -14,6 +14,7 @@ from tidings.clock import SECOND, SystemClock
 from tidings.errors import UsageError
 from tidings.model.secret import Secret
 from tidings.service.backup.backup import Made, back_up
+from tidings.service.backup.package import FILES
 from tidings.service.backup.restore import Restored, Verified, restore, verify
 from tidings.service.show.records import rfc3339
 
@@ -34,7 +35,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         parser.add_argument(
             "--with-secrets",
             action="store_true",
-            help="include secrets.key and tidings.toml, encrypted with a passphrase",
+            help="include secrets.key and the file with settings, encrypted with a passphrase",
         )
         parser.add_argument(
             "--keep",
@@ -44,7 +45,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             help="for DIR: delete all but the N newest backups (default: delete none)",
         )
         parser.add_argument(
-            "--verify", action="store_true", help="check the whole backup afterwards, as `verify --deep` does"
+            "--verify",
+            action="store_true",
+            help="check the whole backup, as `verify --deep` does, before it replaces or deletes others",
         )
         parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     else:
@@ -75,7 +78,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.verb == "backup":
         verified: list[Verified] = []
         made = _back_up(arguments, settings, verified)
-        _print_backup(made, as_json=arguments.json)
+        _print_backup(made, with_secrets=arguments.with_secrets, as_json=arguments.json)
         for found in verified:
             _print_verification(made.path, found, as_json=arguments.json)
     elif arguments.verb == "restore":
@@ -138,7 +141,7 @@ def _record(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _print_backup(made: Made, *, as_json: bool) -> None:
+def _print_backup(made: Made, *, with_secrets: bool, as_json: bool) -> None:
     if as_json:
         deleted = [str(path) for path in made.deleted]
         write_json(
@@ -147,6 +150,8 @@ def _print_backup(made: Made, *, as_json: bool) -> None:
                 "file": str(made.path),
                 "bytes": made.size,
                 **_record(made.manifest),
+                "secret_files": list(made.secret_files),
+                "not_decrypted": list(made.shut),
                 "deleted": deleted,
             }
         )
@@ -155,8 +160,15 @@ def _print_backup(made: Made, *, as_json: bool) -> None:
     write_line(f"{made.path}: {made.size:,} bytes, {contents}")
     for path in made.deleted:
         write_line(f"{path} is deleted")
-    if not made.manifest.has_secrets:
+    if made.secret_files:
+        write_line(f"with {' and '.join(made.secret_files)}, encrypted")
+    if not with_secrets:
         write_beside("the backup has no secrets.key and no tidings.toml: keep a copy of both, or use --with-secrets")
+    for name in FILES if with_secrets else ():
+        if name not in made.secret_files:
+            write_beside(f"the backup has no {name}, because this installation has none")
+    if made.shut:
+        write_beside(f"the key of these secrets is missing, here and in the backup: {', '.join(made.shut)}")
 
 
 def _print_verification(path: Path, found: Verified, *, as_json: bool) -> None:

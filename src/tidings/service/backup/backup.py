@@ -11,10 +11,10 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tidings import __version__, disk
 from tidings.archive.archive import Archive
@@ -23,11 +23,16 @@ from tidings.errors import BackupError, BlobError, StoreFullError
 from tidings.model.interval import Instant
 from tidings.model.secret import Secret
 from tidings.record import dataclass, replace
-from tidings.service.backup.package import BLOBS, DATABASE, LOCKED, Manifest, PackageWriter, lock
+from tidings.service.backup.package import BLOBS, DATABASE, KEYS, LOCKED, SETTINGS, Manifest, PackageWriter, lock
 from tidings.settings import Settings, StoreSettings
+from tidings.storage import secrets
 from tidings.storage.db import instance
 from tidings.storage.db.database import REVISIONS, Database, copy_to, open_database, quick_check
 from tidings.storage.observed import versions
+from tidings.storage.secrets import read_keys
+
+if TYPE_CHECKING:
+    from tidings.storage.db.connection import Connection
 
 STEM: Final = "tidings-backup-"
 _WORK: Final = f".{STEM}"
@@ -38,13 +43,15 @@ _OURS: Final = re.compile(r"tidings-backup-(\d{4}-\d\d-\d\d-\d{6})(?:-(\d+))?\.t
 @dataclass(frozen=True, slots=True)
 class Made:
     """A finished backup: its path, manifest and size in bytes, and the older ones that were
-    deleted.
+    deleted; the secret files in it, and the names of secrets that they cannot decrypt.
     """
 
     path: Path
     manifest: Manifest
     size: int
     deleted: tuple[Path, ...] = ()
+    secret_files: tuple[str, ...] = ()
+    shut: tuple[str, ...] = ()
 
 
 def back_up(
@@ -60,8 +67,9 @@ def back_up(
     """Write a backup. The file appears complete or not at all, even if interrupted.
 
     Raises `BackupError` where the target cannot be written or exists, and after a backup with
-    bodies that cannot be read or that fails its check: then all older ones stay. Raises
-    `StoreError` for a database other than SQLite.
+    bodies that cannot be read or that fails its check: then all older ones stay, also the one that
+    it would have replaced, and it is kept under another name, one at most. Raises `StoreError` for
+    a database other than SQLite.
 
     Args:
         settings: The settings in use.
@@ -72,13 +80,15 @@ def back_up(
         keep: In a directory, how many of the newest backups stay; older ones are deleted once the
             new one is there. 0: all.
         overwrite: Whether an existing file is replaced.
-        check: Verifies the new backup before older ones are deleted; None: only its bodies are, if
-            older ones are deleted.
+        check: Verifies the new backup before older ones are replaced or deleted; None: only its
+            bodies are, if older ones are.
     """
     is_folder = target.is_dir()
     if keep and not is_folder:
         raise BackupError(f"--keep needs a directory, and {target} is not one; `mkdir -p {target}` makes one")
     path = _free_name(target, at) if is_folder else target
+    damaged = target / f"{STEM}damaged.tar" if is_folder else path.with_name(f"{path.stem}.damaged{path.suffix}")
+    replaces = bool(keep) or path.exists()
     if path.exists() and not overwrite:
         raise BackupError(f"{path} already exists; name another file, or use --overwrite")
     database = open_database(settings, create=False)
@@ -86,20 +96,30 @@ def back_up(
         archive = Archive(settings.data / "blobs", file_bytes=None, chain_length=1)
         with _work(path) as work, archive.hold_files():
             made = _write(settings, database, archive, work, at=at, passphrase=passphrase)
-            (work / "part").replace(path)
+            fault = _find_fault(work, archive, check, replaces=replaces)
+            (work / "part").replace(damaged if fault else path)
             disk.sync(path.parent)
-            lost = _list_lost(work, archive) if keep and check is None else []
     except OSError as error:
         raise BackupError(f"{path} cannot be written: {error.strerror or error}; no backup was made") from error
     finally:
         database.close()
-    if lost:
-        raise BackupError(
-            f"{path} is made, but lacks {len(lost):,} of the stored bodies; older backups are kept: {lost[0]}"
-        )
-    if check is not None:
-        check(path)
+    if fault:
+        raise BackupError(f"{path} is not made: {fault}; what there is of it is {damaged}, and older backups are kept")
     return replace(made, path=path, deleted=_delete_older(path, keep) if keep else ())
+
+
+def _find_fault(work: Path, archive: Archive, check: Callable[[Path], object] | None, *, replaces: bool) -> str:
+    """Return why a written backup must not replace others, empty if it may."""
+    if check is None:
+        lost = _list_lost(work, archive) if replaces else []
+        return f"it lacks {len(lost):,} of the stored bodies: {lost[0]}" if lost else ""
+    try:
+        check(work / "part")
+    except BackupError as error:
+        return str(error).removeprefix(f"{work / 'part'}: ").replace(str(work / "part"), "it")
+    except OSError as error:
+        return f"it cannot be checked: {error.strerror or error}"
+    return ""
 
 
 def _list_lost(work: Path, archive: Archive) -> list[str]:
@@ -117,6 +137,7 @@ def _list_lost(work: Path, archive: Archive) -> list[str]:
 def _write(
     settings: Settings, database: Database, archive: Archive, work: Path, *, at: Instant, passphrase: Secret | None
 ) -> Made:
+    secret_files = {} if passphrase is None else _read_secret_files(settings)
     try:
         copy_to(database, work / DATABASE)
     except StoreFullError as error:  # it names the database, and means its copy
@@ -128,6 +149,9 @@ def _write(
                 f"the database is damaged, so no backup is made: {faults[0]}; `tidings doctor` shows details"
             )
         names, installation = sorted(copied.read(versions.files)), copied.read(instance.load).id
+        if passphrase is not None:
+            secret_files = _join(secret_files, _read_secret_files(settings))
+        shut = [] if passphrase is None else copied.read(_list_shut, secret_files.get(KEYS, b""))
     finally:
         copied.close()
     with (work / "part").open("xb") as file:
@@ -139,13 +163,39 @@ def _write(
             with archive.open_file(name) as source:
                 package.add(f"{BLOBS}{name}", source)
         if passphrase is not None:
-            package.add_bytes(LOCKED, lock(settings.data, passphrase))
+            locked = lock(secret_files, passphrase)
+            if secret_files:
+                package.add_bytes(LOCKED, locked)
         manifest = Manifest(__version__, REVISIONS[-1], installation, at, package.members)
         package.end(manifest)
         file.flush()
         os.fsync(file.fileno())
         size = file.tell()
-    return Made(work / "part", manifest, size)
+    return Made(work / "part", manifest, size, secret_files=tuple(secret_files), shut=tuple(shut))
+
+
+def _read_secret_files(settings: Settings) -> dict[str, bytes]:
+    """Return the key file and the settings in use, as far as there are any."""
+    paths = {KEYS: settings.data / KEYS, SETTINGS: settings.file or settings.data / SETTINGS}
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+
+
+def _join(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the secret files with the keys of both: the database may have been copied before or
+    after a change of the key.
+    """
+    lines = dict.fromkeys(line for files in (after, before) for line in files.get(KEYS, b"").splitlines())
+    keys = {KEYS: b"".join(line + b"\n" for line in lines)} if lines else {}
+    return {**keys, **{name: content for name, content in {**before, **after}.items() if name != KEYS}}
+
+
+def _list_shut(connection: Connection, keys: bytes) -> list[str]:
+    """Return the names of the secrets that these keys cannot decrypt."""
+    try:
+        known = read_keys(keys)
+    except ValueError:
+        known = {}
+    return sorted({row.name for row in secrets.listing(connection) if row.key_id and row.key_id not in known})
 
 
 def at_rest(data: Path) -> Settings:

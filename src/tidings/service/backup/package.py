@@ -22,7 +22,7 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final
 
@@ -256,7 +256,9 @@ def _manifest(record: dict[str, Any]) -> Manifest:
     )
 
 
-FILES: Final = ("secrets.key", "tidings.toml")
+KEYS: Final = "secrets.key"
+SETTINGS: Final = "tidings.toml"
+FILES: Final = (KEYS, SETTINGS)
 LEAST_CHARACTERS: Final = 8
 _MAGIC: Final = b"tidings-locked-1\n"
 _SALT: Final = 16
@@ -265,11 +267,11 @@ _COST: Final = 2**15
 """32 MiB of memory and about a tenth of a second per guess."""
 
 
-def lock(data: Path, passphrase: Secret) -> bytes:
-    """Return the secret files of a data directory, encrypted; missing files are skipped."""
+def lock(files: Mapping[str, bytes], passphrase: Secret) -> bytes:
+    """Return secret files, encrypted."""
     if len(passphrase.reveal()) < LEAST_CHARACTERS:
         raise BackupError(f"the passphrase is shorter than {LEAST_CHARACTERS} characters")
-    keys = {name: base64.b64encode((data / name).read_bytes()).decode() for name in FILES if (data / name).is_file()}
+    keys = {name: base64.b64encode(content).decode() for name, content in files.items()}
     salt, nonce = os.urandom(_SALT), os.urandom(_NONCE)
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 

@@ -34,7 +34,9 @@ OWN: Final = (DATABASE, "blobs", "secrets.key", "tidings.toml")
 """What a backup may hold; the database goes first, with the files that SQLite stores beside it."""
 SEARCH: Final = ("search.db", "search.db-wal", "search.db-shm")
 """The search index of the previous content; restored content is indexed again."""
-BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES, *SEARCH)
+SEARCHES: Final = ("searches.db", "searches.db-wal", "searches.db-shm", "searches.db-journal")
+"""What was searched for, by numbers of owners, which the restored database may give to others."""
+BESIDE: Final = (f"{DATABASE}-wal", f"{DATABASE}-shm", *PLACES, *SEARCH, *SEARCHES)
 PUT_BACK: Final = "tidings restore --replace BACKUP"
 """The command that puts a file of `tidings backup` in place of a lost or damaged database."""
 _WAIT_SECONDS: Final = 10.0

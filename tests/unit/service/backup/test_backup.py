@@ -1,6 +1,7 @@
 """A backup is made during writes, and is complete or does not exist."""
 
 import contextlib
+import errno
 import json
 import subprocess
 import sys
@@ -12,12 +13,14 @@ from tests.backups import BODIES, NOON, content, fill, put
 from tidings.archive.archive import Archive
 from tidings.clock import HOUR
 from tidings.errors import BackupError, StoreBusyError, StoreFullError
+from tidings.model.secret import Secret
 from tidings.service.backup import backup
 from tidings.service.backup.backup import back_up
 from tidings.service.backup.restore import restore, verify
 from tidings.settings import load
 from tidings.storage.db.database import copy_to, open_database
 from tidings.storage.observed import versions
+from tidings.storage.secrets import Vault
 
 
 def run_with_kills(kind, folder):
@@ -111,7 +114,9 @@ def test_backups_in_a_directory_are_named_by_time_and_old_ones_deleted(tmp_path)
 @pytest.mark.parametrize("is_file", [True, False])
 @pytest.mark.parametrize("check", [None, lambda path: verify(path, deep=True)])
 def test_backup_with_a_damaged_body_deletes_no_older_one(tmp_path, check, is_file):
-    """It says so, be the body a file or a row, verified or not; the new backup is there too."""
+    """It says so, be the body a file or a row, verified or not; of the failed ones the last is kept,
+    under another name.
+    """
     settings = fill(tmp_path / "data", "one")
     to = tmp_path / "to"
     to.mkdir()
@@ -123,11 +128,97 @@ def test_backup_with_a_damaged_body_deletes_no_older_one(tmp_path, check, is_fil
         with contextlib.closing(open_database(settings)) as database:
             database.write(lambda c: c.execute("UPDATE blob SET frame = :x, file = NULL", x=b"x"))
 
-    with pytest.raises(BackupError, match="cannot be given back"):
-        back_up(settings, to, at=NOON + HOUR, keep=1, check=check)
+    for night in range(1, 4):
+        with pytest.raises(BackupError, match=r"is not made: .*cannot be given back") as caught:
+            back_up(settings, to, at=NOON + night * HOUR, keep=1, check=check)
 
-    assert older.exists()
-    assert 2 == len(list(to.iterdir()))
+    assert {older, to / "tidings-backup-damaged.tar"} == set(to.iterdir())
+    assert str(to / "tidings-backup-damaged.tar") in str(caught.value)
+    assert ".tidings-backup-" not in str(caught.value)
+
+
+@pytest.mark.parametrize("check", [None, lambda path: verify(path, deep=True)])
+def test_failed_backup_does_not_replace_a_good_file(tmp_path, check):
+    """`--overwrite` replaces it only by one that passed its check."""
+    settings, target = fill(tmp_path / "data", "one"), tmp_path / "to" / "good.tar"
+    target.parent.mkdir()
+    back_up(settings, target, at=NOON)
+    with contextlib.closing(open_database(settings)) as database:
+        database.write(lambda c: c.execute("UPDATE blob SET frame = :x, file = NULL", x=b"x"))
+    for _ in range(2):
+        with pytest.raises(BackupError, match=r"good\.damaged\.tar"):
+            back_up(settings, target, at=NOON + HOUR, overwrite=True, check=check)
+
+    assert BODIES == verify(target, deep=True).bodies
+    assert {"good.tar", "good.damaged.tar"} == {path.name for path in target.parent.iterdir()}
+
+
+def test_check_without_room_replaces_nothing(tmp_path):
+    """The temporary folder is full: nobody knows whether the backup is good."""
+    settings, target = fill(tmp_path / "data", "one"), tmp_path / "good.tar"
+    before = back_up(settings, target, at=NOON).path.read_bytes()
+
+    def check(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(BackupError, match="cannot be checked: No space left"):
+        back_up(settings, target, at=NOON + HOUR, overwrite=True, check=check)
+    assert before == target.read_bytes()
+
+
+@pytest.mark.parametrize("comes_first", [True, False])
+def test_key_that_changes_during_a_backup_is_in_it(tmp_path, monkeypatch, comes_first):
+    """`secret rotate` before or after the copy of the database: the restored secrets are decrypted."""
+    settings = fill(tmp_path / "data", "one")
+    vault = Vault(settings.data)
+    with contextlib.closing(open_database(settings)) as database:
+        database.write(lambda c: vault.put(c, "token", Secret("c4nary"), at=NOON))
+
+    def copy_and_rotate(database, path):
+        with contextlib.closing(open_database(settings)) as other:
+            steps = [lambda: (other.write(vault.rotate), other.write(vault.forget)), lambda: copy_to(database, path)]
+            for step in steps if comes_first else reversed(steps):
+                step()
+
+    monkeypatch.setattr(backup, "copy_to", copy_and_rotate)
+    passphrase = Secret("correct horse")
+    made = back_up(settings, tmp_path / "b.tar", at=NOON, passphrase=passphrase)
+    restore(load(tmp_path / "new", environment={}), made.path, at=NOON, ask=lambda: passphrase)
+
+    assert (("secrets.key",), ()) == (made.secret_files, made.shut)
+    with contextlib.closing(open_database(load(tmp_path / "new", environment={}))) as database:
+        assert "c4nary" == database.read(Vault(tmp_path / "new").open, "token").value.reveal()
+
+
+def test_backup_names_what_it_cannot_decrypt(tmp_path):
+    """The key was lost before; a backup without any secret file has no part for it."""
+    settings, passphrase = fill(tmp_path / "data", "one"), Secret("correct horse")
+    vault = Vault(settings.data)
+    nothing = back_up(settings, tmp_path / "a.tar", at=NOON, passphrase=passphrase)
+    with contextlib.closing(open_database(settings)) as database:
+        database.write(lambda c: vault.put(c, "token", Secret("c4nary"), at=NOON))
+    vault.key_file.path.unlink()
+    lost = back_up(settings, tmp_path / "b.tar", at=NOON, passphrase=passphrase)
+    vault.key_file.path.write_text("no key\n")
+    damaged = back_up(settings, tmp_path / "c.tar", at=NOON, passphrase=passphrase)
+
+    assert ((), (), False) == (nothing.secret_files, nothing.shut, nothing.manifest.has_secrets)
+    assert ((), ("token",), False) == (lost.secret_files, lost.shut, lost.manifest.has_secrets)
+    assert (("secrets.key",), ("token",)) == (damaged.secret_files, damaged.shut)
+
+
+def test_settings_file_of_another_place_is_included(tmp_path):
+    """`TIDINGS_CONFIG` names it; a file of the data directory that is not in use is left out."""
+    fill(tmp_path / "data", "one")
+    (tmp_path / "data" / "tidings.toml").write_text("[fetch]\nrobots = true\n")
+    (tmp_path / "used.toml").write_text("[fetch]\nrobots = false\n")
+    settings = load(tmp_path / "data", environment={"TIDINGS_CONFIG": str(tmp_path / "used.toml")})
+    passphrase = Secret("correct horse")
+    made = back_up(settings, tmp_path / "b.tar", at=NOON, passphrase=passphrase)
+    restore(load(tmp_path / "new", environment={}), made.path, at=NOON, ask=lambda: passphrase)
+
+    assert ("tidings.toml",) == made.secret_files
+    assert not load(tmp_path / "new", environment={}).fetch.robots
 
 
 def test_newest_backup_is_never_deleted(tmp_path):

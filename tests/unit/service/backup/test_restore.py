@@ -49,6 +49,20 @@ def test_existing_data_is_moved_aside_only_on_request(tmp_path):
     assert (["old"], BODIES) == content(done.aside)
 
 
+def test_searches_are_moved_aside_with_their_owners(tmp_path):
+    """They name owners by numbers, which the restored accounts may have again."""
+    back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
+    settings = fill(tmp_path / "data", "old")
+    names = {"searches.db", "searches.db-wal", "searches.db-shm", "searches.db-journal"}
+    for name in names:
+        (settings.data / name).write_text(name)
+    done = restore(settings, tmp_path / "b.tar", at=NOON, ask=None, replace=True)
+
+    assert done.aside is not None
+    assert names == {path.name for path in done.aside.glob("searches.db*")}
+    assert [] == list(settings.data.glob("searches.db*"))
+
+
 def test_each_restore_has_its_own_epoch(tmp_path):
     """Two restores of one backup give no id twice."""
     back_up(fill(tmp_path / "new", "new"), tmp_path / "b.tar", at=NOON)
