@@ -128,13 +128,15 @@ def test_backup_with_a_damaged_body_deletes_no_older_one(tmp_path, check, is_fil
         with contextlib.closing(open_database(settings)) as database:
             database.write(lambda c: c.execute("UPDATE blob SET frame = :x, file = NULL", x=b"x"))
 
+    faults = []
     for night in range(1, 4):
         with pytest.raises(BackupError, match=r"is not made: .*cannot be given back") as caught:
             back_up(settings, to, at=NOON + night * HOUR, keep=1, check=check)
+        faults.append(str(caught.value))
 
     assert {older, to / "tidings-backup-damaged.tar"} == set(to.iterdir())
-    assert str(to / "tidings-backup-damaged.tar") in str(caught.value)
-    assert ".tidings-backup-" not in str(caught.value)
+    assert all(str(to / "tidings-backup-damaged.tar") in fault for fault in faults)
+    assert not any(".tidings-backup-" in fault for fault in faults)
 
 
 @pytest.mark.parametrize("check", [None, lambda path: verify(path, deep=True)])
@@ -187,7 +189,9 @@ def test_key_that_changes_during_a_backup_is_in_it(tmp_path, monkeypatch, comes_
 
     assert (("secrets.key",), ()) == (made.secret_files, made.shut)
     with contextlib.closing(open_database(load(tmp_path / "new", environment={}))) as database:
-        assert "c4nary" == database.read(Vault(tmp_path / "new").open, "token").value.reveal()
+        opened = database.read(Vault(tmp_path / "new").open, "token")
+    assert opened is not None
+    assert "c4nary" == opened.value.reveal()
 
 
 def test_backup_names_what_it_cannot_decrypt(tmp_path):
