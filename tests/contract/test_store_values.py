@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from tests.stores import World
 from tidings.clock import DAY
+from tidings.model.interval import Period
 from tidings.model.observed.version import ValueRow
 from tidings.storage.watches import values
 
@@ -36,6 +40,25 @@ def test_row_is_added_only_when_the_value_differs(world: World):
         (value.label, value.text) for value in world.read(values.listing, 1)
     ]
     assert ["99.00 USD"] == [value.text for value in world.read(values.listing, 1, limit=1)]
+
+
+def test_limit_counts_only_what_is_asked_for(world: World):
+    """Many newer values of another page, or of another time, hide none."""
+    world.watch()
+    world.watch("other", "b")
+    world.commit(world.unit(values=(row(world, 1, "1", "1"), row(world, 2, "2", "2"))))
+    for later in range(3, 9):
+        world.commit(world.unit(values=(replace(row(world, later, str(later), str(later)), page_id=2),)))
+
+    def read(**asked: Any) -> list[str]:
+        return [value.text for value in world.read(values.listing, 1, **asked)]
+
+    assert ["1", "2"] == read(page_ids=[1], limit=3)
+    assert ["2"] == read(page_ids=[1], limit=1)
+    assert ["2", "3", "4"] == read(period=Period(until=world.at + 4), limit=3)
+    assert ["7", "8"] == read(page_ids=[1, 2], period=Period(since=world.at + 2), limit=2)
+    assert ["1"] == read(page_ids=[1], period=Period(world.at + 1, world.at + 1), limit=9)
+    assert [] == read(page_ids=[])
 
 
 def test_text_without_a_number_is_compared_as_text(world: World):

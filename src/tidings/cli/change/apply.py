@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from tidings.storage.db.database import open_database
 from tidings.storage.watches import sentinels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidings.settings import Settings
     from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Database
@@ -109,8 +112,37 @@ def _apply(connection: Connection, files: dict[str, str], settings: Settings, ar
 
 def _files(path: Path) -> dict[str, str]:
     """Return the files' texts by the names used in errors."""
-    found = sorted(p for p in path.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()) if path.is_dir() else [path]
+    found = sorted(_walk(path, set())) if path.is_dir() else [path]
     if not found:
         message = f"there is no {_SPELLED} file in {path}"
         raise UsageError(message)
     return {str(file): read_text(str(file)) for file in found}
+
+
+def _walk(place: Path, met: set[tuple[int, int]]) -> Iterator[Path]:
+    """Yield the files of a folder with statements, each real file and folder once, by links too;
+    nothing below it whose name begins with a dot.
+
+    Raises `UsageError` for what cannot be read: a file that is not seen would pass for one that is
+    gone.
+
+    Args:
+        place: The folder, or what is in it.
+        met: Device and number of the files and folders met before.
+    """
+    try:
+        found = place.stat()
+        inside = sorted(place.iterdir()) if stat.S_ISDIR(found.st_mode) else []
+    except OSError as error:
+        why = "it is a link to nothing" if isinstance(error, FileNotFoundError) else error.strerror or error
+        message = f"{place} cannot be read: {why}; nothing was applied"
+        raise UsageError(message) from error
+    is_folder = stat.S_ISDIR(found.st_mode)
+    if (found.st_dev, found.st_ino) in met or not (is_folder or place.name.endswith(SUFFIXES)):
+        return
+    met.add((found.st_dev, found.st_ino))
+    for entry in inside:
+        if not entry.name.startswith("."):
+            yield from _walk(entry, met)
+    if stat.S_ISREG(found.st_mode):
+        yield place

@@ -24,7 +24,6 @@ from tidings.service.show.records import (
     version_record,
 )
 from tidings.service.watch import by_name
-from tidings.storage.db.connection import UNLIMITED
 from tidings.storage.db.database import open_database
 from tidings.storage.observed import pages, polls, versions
 from tidings.storage.watches import changes, subscriptions, values
@@ -170,13 +169,14 @@ def _describe_masked(row: ChangeRow) -> str:
 def _values(connection: Connection, arguments: argparse.Namespace, period: Period) -> int:
     """Print the history of a watched value."""
     row = by_name.find_past(connection, arguments.name)
-    pages_of = None if arguments.page is None else set(_pages_of(connection, arguments))
-    stored = values.listing(connection, row.id, limit=arguments.limit if period == ALWAYS else UNLIMITED)
-    stored = [value for value in stored if period.has(value.at)][-arguments.limit :]
-    found = [value for value in stored if pages_of is None or value.page_id in pages_of]
+    page_ids = None if arguments.page is None else _pages_of(connection, arguments)
+    found = values.listing(connection, row.id, page_ids=page_ids, period=period, limit=arguments.limit)
     if arguments.json:
         for value in found:
             write_json(value_record(value, sentinel=row.name))
+        return 0
+    if not found and values.listing(connection, row.id, limit=1):
+        write_line(f"{row.name} has no stored values {'in this time' if page_ids is None else 'of this page and time'}")
         return 0
     if not found:
         write_line(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from tidings.model.interval import Instant
+from tidings.model.interval import ALWAYS, Instant, Period
 from tidings.model.observed.version import ValueRow
-from tidings.storage.db.connection import UNLIMITED, Connection, plain
+from tidings.storage.db.connection import UNLIMITED, Connection, plain, select
 
 _LAST = (
     "SELECT label, text, amount, unit, at FROM watched_value v WHERE sentinel_id = :sentinel_id AND page_id = :page_id"
@@ -18,10 +18,7 @@ _ADD = (
     " VALUES (:sentinel_id, :page_id, :label, :at, :seq, :text, :amount, :unit)"
     " ON CONFLICT (sentinel_id, page_id, label, at) DO NOTHING"
 )
-_LISTING = (
-    "SELECT v.page_id, p.given, v.label, v.at, v.seq, v.text, v.amount, v.unit FROM watched_value v JOIN page p ON p.id = v.page_id"
-    " WHERE v.sentinel_id = :sentinel_id ORDER BY v.at DESC, v.page_id DESC, v.label DESC LIMIT :limit"
-)
+_LISTING = "SELECT v.page_id, p.given, v.label, v.at, v.seq, v.text, v.amount, v.unit FROM watched_value v JOIN page p ON p.id = v.page_id"
 _EXTREMES = (
     "SELECT MIN(CAST(amount AS DOUBLE PRECISION)), MAX(CAST(amount AS DOUBLE PRECISION)) FROM watched_value"
     " WHERE sentinel_id = :sentinel_id AND page_id = :page_id AND label = :label AND seq < :before AND amount <> ''"
@@ -81,11 +78,34 @@ def add(c: Connection, rows: Iterable[ValueRow]) -> None:
             )
 
 
-def listing(c: Connection, sentinel_id: int, *, limit: int = UNLIMITED) -> Sequence[StoredValue]:
+def listing(
+    c: Connection,
+    sentinel_id: int,
+    *,
+    page_ids: Collection[int] | None = None,
+    period: Period = ALWAYS,
+    limit: int = UNLIMITED,
+) -> Sequence[StoredValue]:
     """Return the newest values of a sentinel, the oldest first, including those of pages that it
     has left.
+
+    Args:
+        c: The connection.
+        sentinel_id: The sentinel.
+        page_ids: Its pages; None for all.
+        period: When the values began.
+        limit: How many of these at most.
     """
-    return [StoredValue(*row) for row in reversed(c.rows(_LISTING, sentinel_id=sentinel_id, limit=limit))]
+    given = {"sentinel_id": sentinel_id, "limit": limit}
+    conditions = ["v.sentinel_id = :sentinel_id"]
+    if page_ids is not None:
+        conditions.append(f"v.page_id IN ({', '.join(map(str, page_ids)) or 'NULL'})")
+    for name, compared, at in (("since", ">=", period.since), ("until", "<=", period.until)):
+        if at is not None:
+            conditions.append(f"v.at {compared} :{name}")
+            given[name] = at
+    text = select(_LISTING, conditions, "ORDER BY v.at DESC, v.page_id DESC, v.label DESC LIMIT :limit")
+    return [StoredValue(*row) for row in reversed(c.rows(text, **given))]
 
 
 def extremes(

@@ -34,6 +34,21 @@ def test_values_continue_at_a_new_address(tidings, server):
     assert "PAGE" in tidings("history", "n", "--values").out
 
 
+def test_values_of_one_page_are_found_behind_those_of_another(tidings, server):
+    """`--limit` counts the values of the page; one without any in a time is not one without values."""
+    server.pages["/other"] = Page(b"<p>count 7</p>", HTML)
+    tidings("add", f"Create Sentinel n Using {server.url('/news')}, {server.url('/other')} Monitor number")
+    tidings("check", "n")
+    for count in (2, 3, 4):
+        server.pages["/news"] = Page(f"<p>count {count}</p>".encode(), HTML)
+        tidings("check", "n")
+    asked = ("history", "n", "--values", "--limit", "2", "--json", "--page")
+
+    assert ["7"] == [one["value"] for one in tidings(*asked, server.url("/other")).records]
+    assert ["3", "4"] == [one["value"] for one in tidings(*asked, server.url("/news")).records]
+    assert "n has no stored values in this time" in tidings("history", "n", "--values", "--until", "2001-01-01").out
+
+
 def test_sentinel_without_a_single_value_says_so(tidings, server):
     """Words have no stored values."""
     tidings("add", "--url", server.url("/news"), "--name", "n")
