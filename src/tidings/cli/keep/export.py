@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         viewer = None if arguments.user is None else database.read(accounts.get_by_name, arguments.user).id
         _check_names(database, arguments.names, viewer)
         if target is None:
-            for part in _texts(arguments, database, viewer, period):
+            for part in _texts(arguments, settings, database, viewer, period):
                 sys.stdout.write(part)
             return 0
         made = target.with_name(f".{target.name}.part")
@@ -86,12 +86,16 @@ def _check_names(database: Database, names: Iterable[str], viewer: int | None) -
             raise UnknownNameError(f"there is no sentinel {name}; `tidings list` shows all")
 
 
-def _texts(arguments: argparse.Namespace, database: Database, viewer: int | None, period: Period) -> Iterable[str]:
+def _texts(
+    arguments: argparse.Namespace, settings: Settings, database: Database, viewer: int | None, period: Period
+) -> Iterable[str]:
     """Yield a text export piece by piece."""
     if arguments.format == "opml":
         yield database.read(statements.list_opml, viewer, arguments.names, at=SystemClock().wall())
     elif arguments.format in STATEMENTS:
-        found = database.read(statements.list_statements, viewer, arguments.names)
+        found = database.read(statements.list_statements, viewer, arguments.names, zone=settings.serve.zone)
+        for one in found.left:
+            write_beside(f"not carried over: {one}")
         yield found.write_text() if arguments.format == "text" else found.write_yaml()
     else:
         table = rows.read_rows(database.read, arguments.of, viewer, arguments.names, period)
@@ -120,5 +124,5 @@ def _write(
         counts = (f"{written.responses:,} responses", f"{written.revisits:,} revisits", f"{written.resources:,} others")
         return f", {', '.join(counts)}"
     with made.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(_texts(arguments, database, viewer, period))
+        file.writelines(_texts(arguments, settings, database, viewer, period))
     return ""
