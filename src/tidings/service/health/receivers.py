@@ -47,7 +47,7 @@ class Receiver:
         """Return whether it gets messages: `failing` if it did not accept the last one."""
         if not self.row.enabled:
             return "off"
-        return "on" if self.row.failing_since is None else "failing"
+        return "failing" if self.row.is_failing else "on"
 
     @property
     def median(self) -> Duration | None:

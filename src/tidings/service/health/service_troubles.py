@@ -81,8 +81,7 @@ def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
     notify them or whose messages wait; e-mail without a mail server too.
     """
     yield from _list_unmailed(reading)
-    rows = endpoints.listing(reading.c)
-    failing = [row for row in rows if not row.enabled or row.failing_since is not None or row.reason]
+    failing = [row for row in endpoints.listing(reading.c) if row.is_failing]
     if not failing:
         return
     from tidings.service.health.intents import list_notifying  # it loads the grammar

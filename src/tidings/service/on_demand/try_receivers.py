@@ -65,7 +65,7 @@ async def send_test_message(
 def _list_failing(c: Connection, accepted: Sequence[tuple[str, str]]) -> list[int]:
     """Return the endpoints among these that are switched off or whose last message failed."""
     rows = [endpoints.get(c, id_) for id_ in endpoints.ids(c, accepted).values()]
-    return [row.id for row in rows if row is not None and (not row.enabled or row.failing_since is not None)]
+    return [row.id for row in rows if row is not None and row.is_failing]
 
 
 def _resume_sending(c: Connection, accepted: Sequence[tuple[str, str]], now: Instant) -> None:

@@ -35,6 +35,11 @@ class EndpointRow:
     noticed: bool = False
     scheme: str = ""
 
+    @property
+    def is_failing(self) -> bool:
+        """Return whether it is switched off, accepted no last message, or could not be sent one."""
+        return not self.enabled or self.failing_since is not None or bool(self.reason)
+
 
 _SELECT = "SELECT id, kind, address, enabled, failing_since, reason, held_until, noticed, scheme FROM endpoint"
 _ENSURE = (

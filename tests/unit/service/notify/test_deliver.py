@@ -172,7 +172,7 @@ def test_endpoint_is_disabled_after_five_days_by_default():
     rows = [replace(row, failing_since=NOW - age) for age in (5 * DAY - 1, 5 * DAY)]
 
     assert [True, False] == [attempt(row, DOWN).endpoints[0].enabled for row in rows]
-    assert not attempt(replace(ROW, failing_since=NOW - HOUR), DOWN, disable_after=HOUR).endpoints[0].enabled
+    assert not attempt(replace(row, failing_since=NOW - HOUR), DOWN, disable_after=HOUR).endpoints[0].enabled
 
 
 PATIENT = replace(ROW, attempt=PATIENT_ATTEMPTS)
