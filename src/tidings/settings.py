@@ -432,7 +432,8 @@ class LabSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All sections; frozen. `data` is the data directory, `ignored` names the deleted settings that
-    are still given, each with its source; `file` is the file with settings, None for that of the directory.
+    are still given, each with its source; `file` is the file with settings, None for that of the
+    directory.
     """
 
     data: Path = Path()

@@ -77,8 +77,8 @@ def _by_sentinel(rows: list[DeliveryRow]) -> dict[str, list[DeliveryRow]]:
 
 
 def failing_endpoints(reading: HealthReading) -> Iterator[Trouble]:
-    """Yield the receivers that were switched off, only fail, or get nothing, with the sentinels that
-    notify them or whose messages wait; e-mail without a mail server too.
+    """Yield the receivers that were switched off, only fail, or get nothing, with the sentinels
+    that notify them or whose messages wait; e-mail without a mail server too.
     """
     yield from _list_unmailed(reading)
     failing = [row for row in endpoints.listing(reading.c) if row.is_failing]

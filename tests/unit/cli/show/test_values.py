@@ -35,7 +35,7 @@ def test_values_continue_at_a_new_address(tidings, server):
 
 
 def test_values_of_one_page_are_found_behind_those_of_another(tidings, server):
-    """`--limit` counts the values of the page; one without any in a time is not one without values."""
+    """`--limit` counts the values of the page, and none in a time is not none at all."""
     server.pages["/other"] = Page(b"<p>count 7</p>", HTML)
     tidings("add", f"Create Sentinel n Using {server.url('/news')}, {server.url('/other')} Monitor number")
     tidings("check", "n")

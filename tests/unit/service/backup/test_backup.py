@@ -114,8 +114,8 @@ def test_backups_in_a_directory_are_named_by_time_and_old_ones_deleted(tmp_path)
 @pytest.mark.parametrize("is_file", [True, False])
 @pytest.mark.parametrize("check", [None, lambda path: verify(path, deep=True)])
 def test_backup_with_a_damaged_body_deletes_no_older_one(tmp_path, check, is_file):
-    """It says so, be the body a file or a row, verified or not; of the failed ones the last is kept,
-    under another name.
+    """It says so, be the body a file or a row, verified or not; of the failed ones the last is
+    kept, under another name.
     """
     settings = fill(tmp_path / "data", "one")
     to = tmp_path / "to"
@@ -170,7 +170,7 @@ def test_check_without_room_replaces_nothing(tmp_path):
 
 @pytest.mark.parametrize("comes_first", [True, False])
 def test_key_that_changes_during_a_backup_is_in_it(tmp_path, monkeypatch, comes_first):
-    """`secret rotate` before or after the copy of the database: the restored secrets are decrypted."""
+    """`secret rotate` before or after the copy of the database: restored secrets are decrypted."""
     settings = fill(tmp_path / "data", "one")
     vault = Vault(settings.data)
     with contextlib.closing(open_database(settings)) as database:
