@@ -51,7 +51,8 @@ class DeliveryRow:
 
 _SELECT = (
     "SELECT d.id, d.endpoint_id, e.kind, e.address, d.sentinel_id, s.name, d.first_seq, d.last_seq, d.changes, d.subject, d.content_type,"
-    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since, e.tried_at, e.noticed"
+    " d.body, d.status, d.attempt, d.due_at, d.created_at, d.finished_at, d.error, e.failing_since,"
+    " e.tried_at, e.noticed"
     " FROM delivery d JOIN endpoint e ON e.id = d.endpoint_id JOIN sentinel s ON s.id = d.sentinel_id"
 )
 _INSERT = (
