@@ -1,7 +1,7 @@
 """Figures 2 to 5 of paper 002 (user-centric crawling) on real documents that change.
 
     PYTHONPATH=. TIDINGS_DATA_SETS=DIR .venv/bin/python bench/user_centric.py
-        [--queries 300] [--pages one|many] [--figure 2 3 4 5]
+        [--queries 300] [--pages one|many] [--figure 2 3 4 5 6]
 
 The documents are `evolving_collection` in the 48 weeks in which most of them change; the queries
 are `queries_matching`: real ones, which were not issued against these documents. *One site* stands
@@ -10,6 +10,9 @@ sites* for its topic of the Open Directory (MDS): the pages of the other sources
 least once. Queries are those above the knee of 002 §5.2, of which a sample is drawn by frequency
 (seed 1). Inlink counts do not exist here; a Pareto number drawn for each page (seed 2) stands for
 them. Every policy reads its parameters from all 48 weeks, as in the paper (002 §6.2).
+
+"Figure" 6 is what the paper leaves open: queries with several terms (002 §5.1), and words of links
+that count for their targets, which are known by these alone (002 §9).
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -29,11 +34,13 @@ from scipy.stats import spearmanr
 
 from tests.data_sets import files_of, rows_of
 from tidings.clock import DAY
-from tidings.lab.refresh import ideal_instants, staleness, transport
+from tidings.lab.quality import RankedResults
+from tidings.lab.refresh import allot_polls, ideal_instants, mean_age, staleness, transport
 from tidings.scheduling.price.value import SLOWEST, Values
 from tidings.search import ranking
 from tidings.search.query import line_of_terms, parse
 from tidings.search.ranking import RankCurve, curve_of, is_as_long, knee, single_terms, value_of_refresh
+from tidings.search.sites import address_of
 
 WEEKS, HALF = 48, 24
 WEEK_SECONDS = 7 * 86_400
@@ -41,46 +48,52 @@ EXPONENT = 1.5
 ONE_SITE = "simonw/help-scraper"
 SHINGLE = 8
 """Words of a shingle."""
-THRESHOLDS = (0.1, 0.3, 0.5, 0.8)
+THRESHOLDS = tuple(tenths / 10 for tenths in range(1, 11))
 SHARES = (0.005, 0.01, 0.02, 0.04, 0.08)
 """Budgets: pages refreshed a week, as a share of all."""
 RESAMPLES = 400
+PRODUCT = "user-centric"
+"""The name of gains as the product estimates them."""
+ZERO = 1e-9
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Query = tuple[tuple[str, ...], float]
+"""The terms of a query, and how often it is asked."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """A page's text changed: in week `at`, after `since` weeks, from one text to another."""
+    """A page changed: in week `at`, `since` weeks after the copy that a refresh replaces."""
 
     page: int
     at: int
     since: int
-    old: int
-    new: int
-    difference: float
+    moved: tuple[tuple[int, int, int], ...]
+    """each document whose text a refresh moves, from one text to another: the page, first"""
+    difference: float = 0.0
     """the share of shingles that differ"""
 
 
 @dataclass(frozen=True)
 class Pages:
-    """A set of pages over 48 weeks: the text of each page in each week, as numbers of texts."""
+    """Documents over 48 weeks: the text of each in each week, as numbers of texts. The texts of a
+    document have adjacent numbers.
+    """
 
     name: str
     paths: list[str]
     live: Ints
-    """pages × weeks: the number of the text"""
+    """documents × weeks: the number of the text"""
+    owner: Ints
+    """the document of each text, ascending"""
     counts: list[dict[str, int]]
     """the terms of each text that queries have"""
     lengths: Floats
     updates: list[Update]
-    queries: list[tuple[tuple[str, ...], float]]
-
-    @property
-    def local(self) -> Ints:
-        """Return `live` with the number of each text within its page."""
-        return self.live - self.live[:, :1]
+    queries: list[Query]
+    links: list[Mapping[str, Sequence[str]]]
+    """the words of the links in each text, by address"""
 
 
 # -- the data ------------------------------------------------------------------------------------
@@ -130,7 +143,7 @@ def collect(*, is_one: bool, most: int) -> Pages:
         for row in rows_of("evolving_collection/queries_matching.csv.gz")
     ]
     vocabulary = {term for terms, _ in asked for term in terms}
-    paths, live, counts, lengths, updates = [], [], [], [], []
+    paths, live, owner, counts, lengths, links, updates = [], [], [], [], [], [], []
     for _, versions in sorted(weekly.items()):
         first, content = len(counts), None
         numbers: list[int] = []
@@ -142,21 +155,84 @@ def collect(*, is_one: bool, most: int) -> Pages:
                 counted = Counter(words)
                 counts.append({term: counted[term] for term in counted.keys() & vocabulary})
                 lengths.append(float(len(words)))
+                links.append({} if is_one else _read_links(content))
+                owner.append(len(paths))
                 shingles.append(_list_shingles(words))
             numbers.append(len(counts) - 1)
         if not is_one and len(shingles) == 1:
-            del counts[-1], lengths[-1]
+            del counts[-1], lengths[-1], links[-1], owner[-1]
             continue
         changed = [week for week in range(1, WEEKS) if numbers[week] != numbers[week - 1]]
         for last, week in pairwise([0, *changed]):
             old, new = numbers[week - 1], numbers[week]
             before, after = shingles[old - first], shingles[new - first]
             difference = len(before ^ after) / len(before | after)
-            updates.append(Update(len(paths), week, week - last, old, new, difference))
+            updates.append(Update(len(paths), week, week - last, ((len(paths), old, new),), difference))
         paths.append(versions[0]["path"])
         live.append(numbers)
-    pages = Pages("one site" if is_one else "many sites", paths, np.array(live), counts, np.array(lengths), updates, [])
+    name = "one site" if is_one else "many sites"
+    pages = Pages(name, paths, np.array(live), np.array(owner), counts, np.array(lengths), updates, [], links)
     return replace(pages, queries=_draw_queries(pages, asked, most))
+
+
+def _read_links(content: str) -> dict[str, list[str]]:
+    """Return the words of the links in a Markdown text by address."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for anchor, url in _LINK.findall(content):
+        if address := _address_of(url):
+            found[address] += line_of_terms(anchor).split()
+    return found
+
+
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(<?(https?://[^\s)>]+)")
+_address_of = cache(address_of)
+
+
+def add_targets(pages: Pages, length: float) -> Pages:
+    """Return the pages with the addresses that they link to as further documents, whose terms are
+    the words of these links. A refresh moves the targets of links that changed, too.
+
+    Args:
+        pages: The pages.
+        length: The number of words that each target has otherwise: nobody has read it.
+    """
+    vocabulary = {term for counted in pages.counts for term in counted}
+    sources: dict[str, set[int]] = defaultdict(set)
+    for text, named in enumerate(pages.links):
+        for address in named:
+            sources[address].add(int(pages.owner[text]))
+    live, owner, counts, lengths = pages.live.tolist(), pages.owner.tolist(), [*pages.counts], pages.lengths.tolist()
+    moved = {update: list(update.moved) for update in pages.updates}
+    by_page: dict[int, list[Update]] = defaultdict(list)
+    for update in pages.updates:
+        by_page[update.page].append(update)
+    for document, (address, named_by) in enumerate(sorted(sources.items()), len(live)):
+        numbers: dict[tuple[int, ...], int] = {}
+
+        def number_of(texts: Iterable[int], address: str = address, numbers: dict = numbers) -> int:
+            key = tuple(text for text in texts if address in pages.links[text])
+            if key not in numbers:
+                numbers[key] = len(counts)
+                words = [word for text in key for word in pages.links[text][address]]
+                counts.append(Counter(word for word in words if word in vocabulary))
+                lengths.append(length + len(words))
+                owner.append(len(live))
+            return numbers[key]
+
+        of_sources = pages.live[sorted(named_by)]
+        live.append([number_of(of_sources[:, week].tolist()) for week in range(WEEKS)])
+        for page in sorted(named_by):
+            for update in by_page[page]:
+                (_, old, new), *_ = update.moved
+                texts = [old if text == new else text for text in of_sources[:, update.at].tolist()]
+                before, after = number_of(texts), live[document][update.at]
+                if counts[before] != counts[after]:
+                    moved[update].append((document, before, after))
+    updates = [replace(update, moved=tuple(of_update)) for update, of_update in moved.items()]
+    return replace(
+        pages, paths=[*pages.paths, *sorted(sources)], live=np.array(live), owner=np.array(owner), counts=counts,
+        lengths=np.array(lengths), updates=updates,
+    )  # fmt: skip
 
 
 def _weigh_terms(pages: Pages) -> dict[str, float]:
@@ -169,9 +245,7 @@ def _weigh_terms(pages: Pages) -> dict[str, float]:
     return {term: 1 + math.log(many / (having[term] + 1)) for term in terms}
 
 
-def _draw_queries(
-    pages: Pages, asked: list[tuple[tuple[str, ...], float]], most: int
-) -> list[tuple[tuple[str, ...], float]]:
+def _draw_queries(pages: Pages, asked: list[Query], most: int) -> list[Query]:
     """Return the queries above the knee, of which so many are drawn by frequency."""
     scores, idf = Postings(pages), _weigh_terms(pages)
     first = np.unique(pages.live[:, 0])
@@ -215,55 +289,51 @@ class Postings:
 
 
 class Quality:
-    """What searchers are shown by a repository (002, equation 5): exact, for each query."""
+    """What searchers are shown by a repository (002, equation 5): exact, for each query. A
+    repository has a text of each document, by its number within the document.
+    """
 
     def __init__(self, pages: Pages, inlinks: Floats | None) -> None:
         idf, postings = _weigh_terms(pages), Postings(pages)
-        page_of, place_of = np.zeros((2, len(pages.counts)), np.int64)
-        page_of[pages.live] = np.arange(len(pages.paths))[:, None]
-        place_of[pages.live] = pages.local
-        self.live = pages.local
+        first = np.searchsorted(pages.owner, np.arange(len(pages.paths)))
+        self.place_of = np.arange(len(pages.owner)) - first[pages.owner]
+        self.live = self.place_of[pages.live]
         query_of, pair_of, table = [], [], []
         for number, (terms, _) in enumerate(pages.queries):
             texts, scores = postings.match(terms, idf)
             if inlinks is not None:
-                scores = inlinks[page_of[texts]]
-            own, inverse = np.unique(page_of[texts], return_inverse=True)
-            rows = np.zeros((len(own), int(pages.local.max()) + 1))
-            rows[inverse, place_of[texts]] = scores
+                scores = inlinks[pages.owner[texts]]
+            own, inverse = np.unique(pages.owner[texts], return_inverse=True)
+            rows = np.zeros((len(own), int(self.place_of.max()) + 1))
+            rows[inverse, self.place_of[texts]] = scores
             query_of.append(np.full(len(own), number))
             pair_of.append(own)
             table.append(rows)
-        self.query = np.concatenate(query_of)
-        self.page = np.concatenate(pair_of)
-        self.table = np.concatenate(table)
         self.weight = np.array([frequency for _, frequency in pages.queries])
-        self._rows = np.arange(len(self.query))
-        starts = np.searchsorted(self.query, np.arange(len(pages.queries)))
-        self._first = starts[self.query]
-        self._most = self.table.max() * 1.001 + 1e-9
-        self._views = np.arange(1, len(self.query) + 2, dtype=np.float64) ** -EXPONENT
+        self._page, self._table = np.concatenate(pair_of), np.concatenate(table)
+        self._query = np.concatenate(query_of)
+        self._results = RankedResults(self._query, self.weight, EXPONENT)
+        self._rows = np.arange(len(self._page))
 
-    def _views_of(self, scores: Floats) -> Floats:
-        order = np.argsort(self.query - scores / self._most * 0.999, kind="stable")
-        views = np.zeros(len(order))
-        views[order] = self._views[self._rows - self._first[order]]
-        return np.where(scores > 0, views, 0.0)
+    def _scores(self, repository: Ints) -> Floats:
+        return np.asarray(self._table[self._rows, repository[self._page]])
 
     def of(self, repository: Ints, week: int) -> Floats:
-        """Return the quality for each query; `repository` is the local text of each page."""
-        stored = self.table[self._rows, repository[self.page]]
-        shown = self.table[self._rows, self.live[self.page, week]]
-        found = np.bincount(self.query, self._views_of(stored) * shown, minlength=len(self.weight))
-        return np.asarray(found * self.weight)
+        """Return the quality for each query."""
+        return self._results.quality(self._scores(repository), self._scores(self.live[:, week]))
 
     def views(self, week: int) -> Floats:
         """Return how often each page is seen in results."""
-        seen = self._views_of(self.table[self._rows, self.live[self.page, week]]) * self.weight[self.query]
-        return np.bincount(self.page, seen, minlength=len(self.live))
+        return np.bincount(self._page, self._results.views(self._scores(self.live[:, week])), minlength=len(self.live))
 
-    def gain(self, update: Update, before: Ints, after: Ints) -> float:
-        """Return the exact change of quality of one refresh, all other pages being fresh."""
+    def gain(self, update: Update, after: Ints | None = None) -> float:
+        """Return the exact change of quality by a refresh; all other pages are fresh, or as in the
+        repository `after` it.
+        """
+        after = self.live[:, update.at] if after is None else after
+        before = after.copy()
+        for document, old, _ in update.moved:
+            before[document] = self.place_of[old]
         return float((self.of(after, update.at) - self.of(before, update.at)).sum())
 
 
@@ -271,45 +341,79 @@ class Quality:
 
 
 class Appraisal:
-    """The value of refreshes as measured by the product (`search.ranking`)."""
+    """The value of refreshes as measured by the product (`search.ranking`), but for its scores.
 
-    def __init__(self, pages: Pages, inlinks: Floats | None, *, exact: int = 256, pieces: int = ranking.PIECES) -> None:
+    Args:
+        pages: The pages, with the queries that are valued.
+        inlinks: The scores, if these are not those of terms.
+        is_split: Whether a query of several terms counts as one for each of these, as in the
+            product.
+        exact: How many of the best results are known exactly.
+        pieces: In how many pieces the others are approximated.
+    """
+
+    def __init__(
+        self,
+        pages: Pages,
+        inlinks: Floats | None,
+        *,
+        is_split: bool = True,
+        exact: int = 256,
+        pieces: int = ranking.PIECES,
+    ) -> None:
         self._pages, self._inlinks, self._idf = pages, inlinks, _weigh_terms(pages)
-        self._pieces = pieces
-        parsed = [(parse(" ".join(terms)), frequency) for terms, frequency in pages.queries]
-        self.frequencies = single_terms(parsed)
-        self._curves = [self._make(week, exact) for week in (0, HALF)]
+        self._frequencies: dict[str, float] = defaultdict(float)
+        self._having: dict[str, list[str]] = defaultdict(list)
+        for terms, frequency in split(pages.queries) if is_split else pages.queries:
+            self._frequencies[" ".join(terms)] += frequency
+        for query in self._frequencies:
+            self._having[query.split()[0]].append(query)
+        self._curves = [self._make(week, exact, pieces) for week in (0, HALF)]
 
-    def scores(self, page: int, text: int) -> dict[str, float]:
-        """Return the score of a text for each single term of the workload."""
+    def scores(self, document: int, text: int) -> dict[str, float]:
+        """Return the score of a text for each query that finds it."""
         counted = self._pages.counts[text]
-        if self._inlinks is not None:
-            return dict.fromkeys(counted.keys() & self.frequencies.keys(), float(self._inlinks[page]))
+        found = {}
         norm = 1 / math.sqrt(max(self._pages.lengths[text], 1))
-        return {
-            term: math.sqrt(count) * self._idf[term] * norm
-            for term, count in counted.items()
-            if term in self.frequencies
-        }
+        for query in (query for term in counted for query in self._having.get(term, ())):
+            terms = query.split()
+            if not all(term in counted for term in terms):
+                continue
+            if self._inlinks is not None:
+                found[query] = float(self._inlinks[document])
+                continue
+            whole = math.sqrt(sum(self._idf[term] ** 2 for term in terms))
+            found[query] = norm * sum(math.sqrt(counted[term]) * self._idf[term] ** 2 for term in terms) / whole
+        return found
 
-    def _make(self, week: int, exact: int) -> dict[str, RankCurve]:
+    def _make(self, week: int, exact: int, pieces: int) -> dict[str, RankCurve]:
         found: dict[str, list[float]] = defaultdict(list)
-        for page, text in enumerate(self._pages.live[:, week].tolist()):
-            for term, score in self.scores(page, text).items():
-                found[term].append(score)
-        return {term: curve_of(scores, EXPONENT, exact=exact, pieces=self._pieces) for term, scores in found.items()}
+        for document, text in enumerate(self._pages.live[:, week].tolist()):
+            for query, score in self.scores(document, text).items():
+                found[query].append(score)
+        return {query: curve_of(scores, EXPONENT, exact=exact, pieces=pieces) for query, scores in found.items()}
 
     def gain(self, update: Update) -> float:
-        """Return ΔQ_A of a refresh."""
-        old, new = self.scores(update.page, update.old), self.scores(update.page, update.new)
+        """Return ΔQ_A of a refresh, for all documents that it moves."""
+        return sum(self._value(update.at, *move) for move in update.moved)
+
+    def _value(self, week: int, document: int, before: int, after: int) -> float:
+        old, new = self.scores(document, before), self.scores(document, after)
         lengths, counts = self._pages.lengths, self._pages.counts
-        if is_as_long(lengths[update.old], lengths[update.new]):
-            before, after = counts[update.old], counts[update.new]
-            moved = {term for term in old.keys() | new.keys() if before.get(term) != after.get(term)}
-            alike = math.sqrt(lengths[update.old] / lengths[update.new]) if self._inlinks is None else 1.0
-            old = {term: score * alike for term, score in old.items() if term in moved}
-            new = {term: score for term, score in new.items() if term in moved}
-        return value_of_refresh(old, new, self._curves[update.at >= HALF], self.frequencies)
+        if is_as_long(lengths[before], lengths[after]):
+            was, now = counts[before], counts[after]
+            terms = {term for term in was.keys() | now.keys() if was.get(term) != now.get(term)}
+            moved = {query for query in old.keys() | new.keys() if not terms.isdisjoint(query.split())}
+            alike = math.sqrt(lengths[before] / lengths[after]) if self._inlinks is None else 1.0
+            old = {query: score * alike for query, score in old.items() if query in moved}
+            new = {query: score for query, score in new.items() if query in moved}
+        return value_of_refresh(old, new, self._curves[week >= HALF], self._frequencies)
+
+
+def split(queries: Iterable[Query]) -> list[Query]:
+    """Return the queries as queries of single terms (002 §5.1)."""
+    parsed = ((parse(" ".join(terms)), frequency) for terms, frequency in queries)
+    return [((term,), frequency) for term, frequency in single_terms(parsed).items()]
 
 
 def compute_rates(pages: Pages, gains: Floats, *, by_sums: bool = False, weeks: range = range(WEEKS)) -> Floats:
@@ -341,25 +445,17 @@ def by_priority(priority: Callable[[Ints], Floats], budget: int) -> Plan:
     return choose
 
 
-def in_slots(changes: Floats, weights: Floats, budget: int) -> Plan:
-    """Refresh at evenly spaced instants, moved into slots (the transportation step)."""
-    ideal = ideal_instants(_share_out(changes, weights, budget * (WEEKS - 1)), float(WEEKS - 1))
+def in_slots(changes: Floats, weights: Floats, budget: int, loss: Callable[..., Floats] = staleness) -> Plan:
+    """Refresh at evenly spaced instants, once a week at most, moved into slots (the transportation
+    step).
+    """
+    shared = allot_polls(changes, weights, budget * (WEEKS - 1), float(WEEKS - 1), loss=loss, most=WEEKS - 1)
+    ideal = ideal_instants(shared, float(WEEKS - 1))
     slots = np.repeat(np.arange(WEEKS - 1) + 0.5, budget)
     weekly: dict[int, list[int]] = defaultdict(list)
     for (_, page), slot in zip(ideal, transport([at for at, _ in ideal], slots.tolist()), strict=True):
         weekly[int(slots[slot]) + 1].append(page)
     return lambda week, _: np.array(sorted(set(weekly[week])), dtype=np.int64)
-
-
-def _share_out(changes: Floats, weights: Floats, polls: int) -> Ints:
-    """Return how often each page is refreshed for the least weighted staleness: at most once a week,
-    and no more than is of use. Gains decrease with the number, so that the best ones are a choice.
-    """
-    numbers = np.arange(float(WEEKS))
-    gains = -np.diff(staleness(changes[:, None], numbers, float(WEEKS - 1))) * weights[:, None]
-    best = np.argsort(-gains, axis=None, kind="stable")[:polls]
-    best = best[gains.flat[best] > 0]
-    return np.bincount(best // (WEEKS - 1), minlength=len(changes))
 
 
 def run(quality: Quality, plan: Plan) -> tuple[Floats, Ints]:
@@ -377,15 +473,19 @@ def run(quality: Quality, plan: Plan) -> tuple[Floats, Ints]:
     return found, done
 
 
-def policies(pages: Pages, quality: Quality, gains: Floats, budget: int) -> Iterator[tuple[str, float, Plan]]:
-    """Yield each policy with its threshold (0: none)."""
+def policies(
+    pages: Pages, quality: Quality, gains: Mapping[str, Floats], budget: int
+) -> Iterator[tuple[str, float, Plan]]:
+    """Yield each policy with its threshold (0: none). Each way to measure gains makes one."""
     many = len(pages.paths)
     views = quality.views(0)
     changes = np.bincount([one.page for one in pages.updates], minlength=many) / (WEEKS - 1)
     yield "round robin", 0.0, by_priority(lambda age: age.astype(np.float64), budget)
-    mean, sums = compute_rates(pages, gains), compute_rates(pages, gains, by_sums=True)
-    yield "user-centric", 0.0, by_priority(lambda age: mean * age, budget)
-    yield "user-centric, sums", 0.0, by_priority(lambda age: sums * age, budget)
+    mean = compute_rates(pages, gains[PRODUCT])
+    rates = {PRODUCT: mean, f"{PRODUCT}, sums": compute_rates(pages, gains[PRODUCT], by_sums=True)}
+    rates |= {name: compute_rates(pages, measured) for name, measured in gains.items() if name != PRODUCT}
+    for name, each in rates.items():
+        yield name, 0.0, by_priority(lambda age, each=each: each * age, budget)
     micro = changes / (7 * DAY)
     plain = Values(views, micro, np.full(many, SLOWEST), micro, np.ones(many), guarded=False)
     worth = np.clip(mean / max(float(mean.mean()), 1e-12), 0.25, 8)
@@ -396,6 +496,7 @@ def policies(pages: Pages, quality: Quality, gains: Floats, budget: int) -> Iter
         large = [one.page for one in pages.updates if one.difference >= threshold]
         rate = np.bincount(large, minlength=many) / (WEEKS - 1)
         yield "sbr", threshold, in_slots(rate, np.ones(many), budget)
+        yield "sbr, age", threshold, in_slots(rate, np.ones(many), budget, mean_age)
         chance = rate / np.maximum(changes, 1e-12)
         yield "ebr", threshold, in_slots(changes, chance * views, budget)
 
@@ -449,7 +550,7 @@ def _forecast(pages: Pages, gains: Floats) -> dict[str, Floats]:
     }
 
 
-def figure_4(pages: Pages, quality: Quality, gains: Floats, scoring: str) -> None:
+def figure_4(pages: Pages, quality: Quality, gains: Mapping[str, Floats], scoring: str) -> None:
     """Print quality by budget, and the budget that each policy needs for a quality."""
     ideal = sum(quality.of(quality.live[:, week], week) for week in range(1, WEEKS))
     never, _ = run(quality, lambda *_: np.zeros(0, np.int64))
@@ -482,10 +583,10 @@ def figure_4(pages: Pages, quality: Quality, gains: Floats, scoring: str) -> Non
         chosen = "  best θ " + " ".join(f"{one:g}" for one in best[name]) if any(best[name]) else ""
         print(f"  {name:<20}{said}{chosen}")
     for place in range(1, len(budgets) - 1):
-        level = float(curves["user-centric"][place, 0])
-        own = _find_budget(budgets, curves["user-centric"], level)
+        level = float(curves[PRODUCT][place, 0])
+        own = _find_budget(budgets, curves[PRODUCT], level)
         said = []
-        for name in ("sbr", "ebr", "wic", "price", "price, by ΔQ"):
+        for name in ("sbr", "sbr, age", "ebr", "wic", "price", "price, by ΔQ"):
             ratio = _find_budget(budgets, curves[name], level) / own
             low, high = np.nanquantile(ratio[1:], (0.025, 0.975)) if np.isfinite(ratio[1:]).any() else (np.nan, np.nan)
             said.append(f"{name} {ratio[0]:.2f} ({low:.2f} to {high:.2f})")
@@ -509,15 +610,16 @@ def _find_budget(budgets: list[int], curve: Floats, level: float) -> Floats:
     return found
 
 
-def figure_5(pages: Pages, quality: Quality, gains: Floats) -> None:
+def figure_5(pages: Pages, quality: Quality, measured: Mapping[str, Floats]) -> None:
     """Print an advertisement and a seminar: a large update of no worth, a small one of much."""
+    gains = measured[PRODUCT]
     differences = np.array([one.difference for one in pages.updates])
     order = spearmanr(differences, gains).statistic
     budget = max(1, round(0.02 * len(pages.paths)))
     done = {
         name if not threshold else f"{name} {threshold:g}": run(quality, plan)[1]
-        for name, threshold, plan in policies(pages, quality, gains, budget)
-        if name == "user-centric" or threshold in {0.1, 0.5}
+        for name, threshold, plan in policies(pages, quality, measured, budget)
+        if name == PRODUCT or threshold in {0.1, 0.5}
     }
     print(f"Figure 5, {pages.name}: share of shingles that differ against ΔQ, rank correlation {order:.2f}")
     mean = float(gains.mean())
@@ -541,25 +643,118 @@ def figure_5(pages: Pages, quality: Quality, gains: Floats) -> None:
         )
 
 
-def compare_estimates(pages: Pages, quality: Quality, gains: Floats) -> None:
-    """Print estimated against exact ΔQ, and with three pieces of F_q alone."""
-    chosen = random.Random(3).sample(range(len(pages.updates)), min(200, len(pages.updates)))
-    exact = []
-    for number in chosen:
-        update = pages.updates[number]
-        after = quality.live[:, update.at].copy()
-        before = after.copy()
-        before[update.page] = quality.live[update.page, update.at - 1]
-        exact.append(quality.gain(update, before, after))
-    kept = np.array(exact)
-    print(f"Estimated ΔQ_A (single terms) against exact ΔQ (whole queries), {len(chosen)} updates of {pages.name}")
-    print(f"  as the product measures it: rank correlation {spearmanr(kept, gains[chosen]).statistic:.3f}")
+def compare_estimates(pages: Pages, exact: Floats, gains: Floats) -> None:
+    """Print estimated against exact ΔQ, and with pieces of F_q alone."""
+    print(f"Estimated ΔQ_A against exact ΔQ, {len(exact)} updates of {pages.name}")
+    print(f"  as the product measures it: rank correlation {_correlate(exact, gains)}")
     said = []
     for pieces in (1, 2, 3, 5, 10):
         rough = Appraisal(pages, None, exact=1, pieces=pieces)
-        values = [rough.gain(pages.updates[number]) for number in chosen]
-        said.append(f"{pieces}: {spearmanr(kept, values).statistic:.3f}")
+        said.append(f"{pieces}: {spearmanr(exact, [rough.gain(update) for update in pages.updates]).statistic:.3f}")
     print(f"  the best rank and so many pieces alone, as in the paper: {', '.join(said)}")
+
+
+def compare_several(pages: Pages) -> None:
+    """Print the ΔQ of queries with several terms: sums over their terms against all results ranked
+    again, first with all other pages fresh, then with a repository that lags behind.
+    """
+    several = replace(pages, queries=[query for query in pages.queries if len(query[0]) > 1])
+    terms = replace(several, queries=split(several.queries))
+    quality, by_terms = Quality(several, None), Quality(terms, None)
+    estimates = {is_split: Appraisal(several, None, is_split=is_split) for is_split in (True, False)}
+    budget = max(1, round(0.02 * len(pages.paths)))
+    lagging = _replay(several, by_priority(lambda age: age.astype(np.float64), budget), quality)
+    for name, refreshes in (
+        ("all other pages fresh", [(update, quality.live[:, update.at]) for update in pages.updates]),
+        (f"{budget} pages a week in turn", lagging),
+    ):
+        exact = np.array([quality.gain(*refresh) for refresh in refreshes])
+        print(
+            f"ΔQ of {len(several.queries)} queries with several terms, {pages.name}, {name}: {len(refreshes)} refreshes,"
+            f" {np.mean(exact > ZERO):.0%} gain, {np.mean(exact < -ZERO):.0%} lose"
+            f" ({-exact[exact < 0].sum() / exact[exact > 0].sum():.1%} of what the others gain)"
+        )
+        shown = replace(several, updates=[update for update, _ in refreshes])
+        for way, found in (
+            ("estimate, sum over terms", [estimates[True].gain(update) for update, _ in refreshes]),
+            ("exact, sum over terms", [by_terms.gain(*refresh) for refresh in refreshes]),
+            ("estimate, whole queries", [estimates[False].gain(update) for update, _ in refreshes]),
+        ):
+            print(f"  {way:<26}" + _compare(shown, np.array(found), exact))
+
+
+def _replay(pages: Pages, plan: Plan, quality: Quality) -> list[tuple[Update, Ints]]:
+    """Return each refresh of a plan that found another text, with the repository after it."""
+    repository, last = quality.live[:, 0].copy(), np.zeros(len(pages.live), np.int64)
+    text, refreshed, found = pages.live[:, 0].copy(), last.copy(), []
+    for week in range(1, WEEKS):
+        for page in plan(week, last).tolist():
+            old, new, last[page] = int(text[page]), int(pages.live[page, week]), week
+            if old != new:
+                repository[page], text[page] = quality.live[page, week], new
+                update = Update(page, week, int(week - refreshed[page]), ((page, old, new),))
+                found.append((update, repository.copy()))
+            refreshed[page] = week
+    return found
+
+
+def _compare(pages: Pages, found: Floats, exact: Floats) -> str:
+    """Return how one measure of the updates follows the exact one."""
+    gain = exact > ZERO
+    low, middle, high = np.quantile(found[gain] / exact[gain], (0.1, 0.5, 0.9))
+    differ = np.abs(found - exact) > ZERO
+    return (
+        f"{found.sum() / exact.sum():.2f} times in sum; {middle:.2f} times each ({low:.2f} to {high:.2f} for 80 %);"
+        f" above in {np.mean((found > exact)[differ]):.0%};"
+        f" 0 for {np.mean(found[gain] <= ZERO):.0%} of gains; above 0 for {np.mean(found[~gain] > ZERO):.0%} of others;"
+        f" rank correlation {_correlate(found, exact)}, {_compare_orders(pages, found, exact)}"
+    )
+
+
+def _compare_orders(pages: Pages, one: Floats, other: Floats) -> str:
+    """Return how alike the orders of pages by ΔQ̄ are."""
+    changed = np.unique([update.page for update in pages.updates])
+    orders = [compute_rates(pages, gains)[changed] for gains in (one, other)]
+    most = max(1, len(changed) // 10)
+    best = [set(np.argsort(-order, kind="stable")[:most].tolist()) for order in orders]
+    return f"of {len(changed)} pages {_correlate(*orders)}, {len(best[0] & best[1])} of the best {most} alike"
+
+
+def _correlate(one: Floats, other: Floats) -> str:
+    """Return the rank correlation with its 95 % interval."""
+    draw = np.random.default_rng(1)
+    each = []
+    for _ in range(RESAMPLES):
+        chosen = draw.integers(0, len(one), len(one))
+        each.append(spearmanr(one[chosen], other[chosen]).statistic)
+    low, high = np.quantile(each, (0.025, 0.975))
+    return f"{spearmanr(one, other).statistic:.2f} ({low:.2f} to {high:.2f})"
+
+
+def compare_anchors(pages: Pages, gains: Floats, exact: Floats) -> None:
+    """Print the ΔQ of refreshes if the words of changed links count for their targets."""
+    moving = 0
+    for name, length in (("as long as a page", float(pages.lengths.mean())), ("of these words alone", 0.0)):
+        linked = add_targets(pages, length)
+        moving = sum(len(update.moved) > 1 for update in linked.updates)
+        appraisal, quality = Appraisal(linked, None), Quality(linked, None)
+        own = [replace(update, moved=update.moved[:1]) for update in linked.updates]
+        found, found_own = (np.array([appraisal.gain(each) for each in some]) for some in (linked.updates, own))
+        true, true_own = (np.array([quality.gain(each) for each in some]) for some in (linked.updates, own))
+        print(
+            f"Words of links count for their targets, which are {name}, {pages.name}:"
+            f" {len(linked.paths) - len(pages.paths)} targets, moved by {moving} of {len(own)} updates"
+        )
+        print(
+            f"  of ΔQ, targets have {1 - found_own.sum() / found.sum():.0%} (estimated), {1 - true_own.sum() / true.sum():.0%} (exact)"
+        )
+        print(
+            f"  order with targets against that without: {_compare_orders(pages, found, gains)}; exact: {_compare_orders(pages, true, exact)}"
+        )
+        for way, each in (("with targets", found), ("of the page alone", found_own), ("without any links", gains)):
+            print(
+                f"  estimate {way:<18} against exact with targets: {_correlate(each, true)}, {_compare_orders(pages, each, true)}"
+            )
 
 
 def main() -> None:
@@ -567,7 +762,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=300, help="most queries of a workload")
     parser.add_argument("--pages", choices=("one", "many", "both"), default="both", help="which set of pages")
-    parser.add_argument("--figure", type=int, nargs="+", default=[2, 3, 4, 5])
+    parser.add_argument("--figure", type=int, nargs="+", default=[2, 3, 4, 5, 6], help="6: the paper's future work")
     asked = parser.parse_args()
     if 2 in asked.figure:
         print("Figure 2: seconds of CPU to index a batch, without and with the valuation (paper: +7 to 8 %)")
@@ -575,7 +770,7 @@ def main() -> None:
         pages_read, seconds = read_pages()
         print("The same for pages in HTML, whose reading counts, as in the paper")
         overhead(pages_read, queries(1_000), megabytes=(5, 10, 20), reading=seconds / len(pages_read))
-    if not {3, 4, 5} & set(asked.figure):
+    if not {3, 4, 5, 6} & set(asked.figure):
         return
     for name, is_one in (("one", True), ("many", False)):
         if asked.pages not in {name, "both"}:
@@ -583,16 +778,27 @@ def main() -> None:
         pages = collect(is_one=is_one, most=asked.queries)
         links = np.random.default_rng(2).pareto(1.1, len(pages.paths)) + 1
         for scoring, inlinks in (("TF-IDF", None), ("inlinks (drawn)", links)):
-            appraisal = Appraisal(pages, inlinks)
-            gains = np.array([appraisal.gain(update) for update in pages.updates])
             quality = Quality(pages, inlinks)
+            gains = {
+                PRODUCT: _measure(pages, Appraisal(pages, inlinks)),
+                f"{PRODUCT}, whole": _measure(pages, Appraisal(pages, inlinks, is_split=False)),
+                f"{PRODUCT}, exact": _measure(pages, quality),
+            }
             if 3 in asked.figure:
-                figure_3(pages, gains, scoring)
+                figure_3(pages, gains[PRODUCT], scoring)
             if 4 in asked.figure:
                 figure_4(pages, quality, gains, scoring)
             if inlinks is None and 5 in asked.figure:
                 figure_5(pages, quality, gains)
-                compare_estimates(pages, quality, gains)
+                compare_estimates(pages, gains[f"{PRODUCT}, exact"], gains[PRODUCT])
+            if inlinks is None and 6 in asked.figure:
+                compare_several(pages)
+                if not is_one:
+                    compare_anchors(pages, gains[PRODUCT], gains[f"{PRODUCT}, exact"])
+
+
+def _measure(pages: Pages, way: Appraisal | Quality) -> Floats:
+    return np.array([way.gain(update) for update in pages.updates])
 
 
 if __name__ == "__main__":

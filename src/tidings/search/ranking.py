@@ -194,15 +194,16 @@ def value_of_refresh(
     curves: Mapping[str, RankCurve],
     frequencies: Mapping[str, float],
 ) -> float:
-    """Return the gain of a refresh for all searches of a workload of single terms.
+    """Return the gain of a refresh for all searches of a workload: of single terms, or of whole
+    queries.
 
     No move counts below zero: where one seems to, the curve is older than the page's rank.
 
     Args:
-        old: The scores of the replaced copy, for each of its terms.
+        old: The scores of the replaced copy, for each term or query that finds it.
         new: Those of the new copy.
-        curves: The results of each term.
-        frequencies: How often each term is searched.
+        curves: The results of each term or query.
+        frequencies: How often each is searched.
     """
     total = 0.0
     for term in old.keys() | new.keys():

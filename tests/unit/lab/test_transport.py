@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidings.lab.refresh import ebr, ideal_instants, schedule, staler
+from tidings.lab.refresh import allot_polls, ideal_instants, schedule, staler
 
 
 @given(st.floats(0.01, 3), st.floats(0.2, 5), st.floats(-1, 1))
@@ -33,7 +33,7 @@ def test_cost_of_a_move_is_the_staleness_of_both_gaps(rate: float, gap: float, p
 def test_no_assignment_is_less_stale(pages: list[tuple[float, float]], polls: int, slots: list[float]):
     """Weights count: an important page that changes often keeps its instants."""
     changes, weights = (np.array(column) for column in zip(*pages, strict=True))
-    shared = ebr(changes, weights, polls, 10.0)
+    shared = allot_polls(changes, weights, polls, 10.0)
     ideal = ideal_instants(shared, 10.0)
 
     def cost(instants: list[float]) -> float:

@@ -9,24 +9,77 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tidings.lab.refresh import cam, ebr, ebr_polls, first_come, ideal_instants, staleness, transport
+from tidings.lab.refresh import (
+    allot_polls,
+    cam,
+    ebr_polls,
+    first_come,
+    ideal_instants,
+    mean_age,
+    staleness,
+    transport,
+)
 
 CHANGES, WEIGHTS = np.array([0.05, 0.2, 0.6, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])
 
 
-def test_embarrassment_of_the_worked_pages_is_the_least():
-    """It is the least of all ways to distribute twelve polls in ten days."""
-    given = ebr(CHANGES, WEIGHTS, 12, 10.0)
-    cost = float((WEIGHTS * staleness(CHANGES, given.astype(float), 10.0)).sum())
-    best = min(
-        float((WEIGHTS * staleness(CHANGES, np.array([*x, 12 - sum(x)], dtype=float), 10.0)).sum())
-        for x in itertools.product(range(13), repeat=3)
-        if sum(x) <= 12
-    )
+def test_embarrassment_of_the_worked_pages_is_known():
+    """Twelve polls in ten days are spread as the study computed it."""
+    given = allot_polls(CHANGES, WEIGHTS, 12, 10.0)
 
     assert [1, 3, 2, 6] == given.tolist()
-    assert 3.5686817 == pytest.approx(cost, abs=1e-7)
-    assert best == pytest.approx(cost)
+    assert 3.5686817 == pytest.approx(float((WEIGHTS * staleness(CHANGES, given.astype(float), 10.0)).sum()), abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", [staleness, mean_age])
+@given(
+    pages=st.lists(st.tuples(st.floats(0, 20), st.floats(0.1, 3)), min_size=1, max_size=4),
+    polls=st.integers(0, 7),
+    period=st.floats(0.5, 20),
+    most=st.integers(1, 4),
+)
+def test_no_way_to_spread_polls_loses_less(loss, pages, polls: int, period: float, most: int):
+    """All ways to spread them are compared, with at most so many for a page."""
+    changes, weights = (np.array(column) for column in zip(*pages, strict=True))
+    ways = [way for way in itertools.product(range(most + 1), repeat=len(pages)) if sum(way) <= polls]
+
+    found = allot_polls(changes, weights, polls, period, loss=loss, most=most)
+
+    assert tuple(found.tolist()) in ways
+    lost = [float((weights * loss(changes, np.array(way, dtype=float), period)).sum()) for way in (found, *ways)]
+    assert min(lost) == pytest.approx(lost[0], rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.02, 0.7, 30.0])
+@pytest.mark.parametrize("polls", [0, 1, 5])
+def test_mean_age_is_the_time_since_the_first_change_that_a_copy_lacks(rate: float, polls: int):
+    """It is summed over the instants of the period: the chance of an age above a grows with e."""
+    gap = 12.0 / (polls + 1)
+    at = (np.arange(20_000) + 0.5) * gap / 20_000
+    expected = np.mean(at + np.expm1(-rate * at) / rate)
+
+    found = mean_age(np.array([rate]), np.array([float(polls)]), 12.0)[0]
+
+    assert expected == pytest.approx(found, rel=1e-4)
+
+
+def test_mean_age_is_that_of_drawn_changes():
+    """Ten thousand copies get a first change after an exponential time."""
+    first = np.random.default_rng(3).exponential(1 / 0.3, 10_000)
+    at = np.linspace(0, 4, 401)
+
+    assert np.maximum(at - first[:, None], 0).mean() == pytest.approx(
+        mean_age(np.array([0.3]), np.array([2.0]), 12.0)[0], rel=0.03
+    )
+    assert 0 == mean_age(np.zeros(1), np.zeros(1), 12.0)[0]
+
+
+def test_page_that_changes_too_often_is_abandoned_for_staleness_but_not_for_age():
+    """Its copy is stale at once, but it can be less old."""
+    changes, equal = np.array([0.3, 0.4, 50.0]), np.ones(3)
+
+    assert [3, 3, 0] == allot_polls(changes, equal, 6, 10.0).tolist()
+    assert [2, 2, 2] == allot_polls(changes, equal, 6, 10.0, loss=mean_age).tolist()
 
 
 @given(
@@ -37,7 +90,7 @@ def test_embarrassment_of_the_worked_pages_is_the_least():
 def test_price_of_the_last_poll_gives_the_same_polls(pages, polls: int, period: float):
     """Each page by itself gets the number that Fox's method gives it."""
     changes, weights = (np.array(column) for column in zip(*pages, strict=True))
-    shared = ebr(changes, weights, polls, period)
+    shared = allot_polls(changes, weights, polls, period)
 
     def brings(number: np.ndarray) -> np.ndarray:
         return weights * (staleness(changes, number - 1.0, period) - staleness(changes, number * 1.0, period))
@@ -88,7 +141,7 @@ def test_cam_buys_the_most_probable_updates_and_queues_them():
 def test_page_that_never_changes_gets_no_polls():
     """It is never stale, and takes no poll from others, at any place among them."""
     assert [0, 0] == staleness(np.zeros(2), np.array([0.0, 3.0]), 10.0).tolist()
-    assert [0, 1, 0, 3, 2, 6, 0] == ebr(
+    assert [0, 1, 0, 3, 2, 6, 0] == allot_polls(
         np.array([0, *CHANGES[:1], 0, *CHANGES[1:], 0]), np.array([9, 1, 9, 2, 1, 3, 9.0]), 12, 10.0
     ).tolist()
 

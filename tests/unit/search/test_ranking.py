@@ -198,6 +198,36 @@ def test_four_discrepancies_of_the_paper_are_refreshed(order):
     assert quality(true, true) == quality(scores, true)
 
 
+@given(st.integers(0, 10**9))
+def test_query_of_several_words_is_valued_exactly_by_a_curve_of_its_own(seed):
+    """Only pages with all its words are results; that agrees with ranking all pages again."""
+    chance = random.Random(seed)
+    pages = {page: {word: chance.random() for word in "abc" if chance.random() < 0.6} for page in range(9)}
+    new = {word: chance.random() for word in "abc" if chance.random() < 0.6}
+    queries = {"a": 1.0, "a b": 2.0, "b c": 0.5, "a b c": 3.0}
+
+    def score(words):
+        return {q: sum(words[w] for w in q.split()) for q in queries if words.keys() >= set(q.split())}
+
+    found = {page: score(words) for page, words in pages.items()}
+    curves = {q: curve_of([scores.get(q, 0.0) for scores in found.values()], 1.5) for q in queries}
+    exact = sum(
+        often * by_sorting({page: scores.get(q, 0.0) for page, scores in found.items()}, 0, score(new).get(q, 0.0))
+        for q, often in queries.items()
+    )
+
+    assert exact == pytest.approx(value_of_refresh(found[0], score(new), curves, queries))
+
+
+def test_sum_over_words_values_a_page_that_a_query_does_not_find():
+    """A page that gets one of two words is no result of both; the sum over the words counts it."""
+    workload = [(parse("seminar databases"), 1.0)]
+    curves = {"seminar": curve_of([3.0, 2.0], 1.5), "databases": curve_of([2.0], 1.5)}
+
+    assert value_of_refresh({}, {"seminar": 4.0}, curves, single_terms(workload)) > 0
+    assert 0 == value_of_refresh({}, {}, {"seminar databases": curve_of([4.0], 1.5)}, {"seminar databases": 1.0})
+
+
 def test_only_searched_words_make_a_refresh_worthwhile():
     """Words that nobody searches for may change; a new subject that people search for is worth a
     refresh.
