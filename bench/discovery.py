@@ -1,6 +1,7 @@
 """Compare discovery of a site with a breadth-first crawler and with its sitemap, at equal budgets.
 
     PYTHONPATH=. .venv/bin/python bench/discovery.py [--pages 500] [--hours 24] [--budgets 600 …]
+        [--ways "breadth first" "sitemap alone" collection]
 
 The made-up site has articles below 25 hubs that are named by each other, a sitemap that lists two
 thirds of them, a calendar without end, and pages under session ids. Each hour a hub names a new
@@ -17,7 +18,8 @@ import random
 import statistics
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from tests.fakes import WebServer
@@ -137,11 +139,12 @@ def _list_pages(c: Connection) -> list[tuple[int, str]]:
     return list(c.rows("SELECT id, given FROM page"))
 
 
-def crawl(site: Site, budget: float, hours: int, *, follows: bool) -> str:
+def crawl(folder: Path, server: WebServer, budget: float, count: int, hours: int, *, follows: bool) -> str:
     """Return what a crawler finds that asks for addresses in the order in which it finds them,
     and begins again when it has none; without `follows` it only reads the sitemap, each hour.
     """
-    server = site.world.server
+    server.pages.clear()
+    site = Site(World(folder, server), count)
     roots = ["/s/"] if follows else ["/sitemap.xml"]
     first: dict[str, int] = {}
     queue: deque[str] = deque()
@@ -198,19 +201,20 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--hours", type=int, default=24)
     parser.add_argument("--budgets", type=float, nargs="+", default=[600, 1200, 4800])
+    parser.add_argument("--ways", choices=WAYS, nargs="+", default=list(WAYS))
     asked = parser.parse_args()
     with WebServer() as server, tempfile.TemporaryDirectory() as folder:
         for budget in asked.budgets:
-            for name, follows in (("breadth first", True), ("sitemap alone", False)):
-                server.pages.clear()
-                world = World(Path(folder) / f"{name}{budget}", server)
-                print(
-                    f"{budget:6.0f} a day  {name:<14}",
-                    crawl(Site(world, asked.pages), budget, asked.hours, follows=follows),
-                    flush=True,
-                )
-            line = run_tidings(Path(folder) / f"t{budget}", server, budget, asked.pages, asked.hours)
-            print(f"{budget:6.0f} a day  {'collection':<14}", line, flush=True)
+            for way in asked.ways:
+                line = WAYS[way](Path(folder) / f"{way}{budget}", server, budget, asked.pages, asked.hours)
+                print(f"{budget:6.0f} a day  {way:<14}", line, flush=True)
+
+
+WAYS: dict[str, Callable[[Path, WebServer, float, int, int], str]] = {
+    "breadth first": partial(crawl, follows=True),
+    "sitemap alone": partial(crawl, follows=False),
+    "collection": run_tidings,
+}
 
 
 if __name__ == "__main__":
