@@ -12,7 +12,7 @@ least once. Queries are those above the knee of 002 §5.2, of which a sample is 
 them. Every policy reads its parameters from all 48 weeks, as in the paper (002 §6.2).
 
 "Figure" 6 is what the paper leaves open: queries with several terms (002 §5.1), and words of links
-that count for their targets, which are known by these alone (002 §9).
+that count for their targets, which are known by these alone.
 """
 
 from __future__ import annotations
@@ -188,14 +188,12 @@ _LINK = re.compile(r"\[([^\[\]\n]+)\]\(<?(https?://[^\s)>]+)")
 _address_of = cache(address_of)
 
 
-def add_targets(pages: Pages, length: float) -> Pages:
+def add_targets(pages: Pages) -> Pages:
     """Return the pages with the addresses that they link to as further documents, whose terms are
-    the words of these links. A refresh moves the targets of links that changed, too.
-
-    Args:
-        pages: The pages.
-        length: The number of words that each target has otherwise: nobody has read it.
+    the words of these links. A refresh moves the targets of links that changed, too. Nobody has
+    read the targets: they count as long as a page is on average.
     """
+    length = float(pages.lengths.mean())
     vocabulary = {term for counted in pages.counts for term in counted}
     sources: dict[str, set[int]] = defaultdict(set)
     for text, named in enumerate(pages.links):
@@ -670,8 +668,8 @@ def compare_several(pages: Pages) -> None:
     ):
         exact = np.array([quality.gain(*refresh) for refresh in refreshes])
         print(
-            f"ΔQ of {len(several.queries)} queries with several terms, {pages.name}, {name}: {len(refreshes)} refreshes,"
-            f" {np.mean(exact > ZERO):.0%} gain, {np.mean(exact < -ZERO):.0%} lose"
+            f"ΔQ of {len(several.queries)} queries with several terms, {pages.name}, {name}:"
+            f" {len(refreshes)} refreshes, {np.mean(exact > ZERO):.0%} gain, {np.mean(exact < -ZERO):.0%} lose"
             f" ({-exact[exact < 0].sum() / exact[exact > 0].sum():.1%} of what the others gain)"
         )
         shown = replace(several, updates=[update for update, _ in refreshes])
@@ -733,28 +731,27 @@ def _correlate(one: Floats, other: Floats) -> str:
 
 def compare_anchors(pages: Pages, gains: Floats, exact: Floats) -> None:
     """Print the ΔQ of refreshes if the words of changed links count for their targets."""
-    moving = 0
-    for name, length in (("as long as a page", float(pages.lengths.mean())), ("of these words alone", 0.0)):
-        linked = add_targets(pages, length)
-        moving = sum(len(update.moved) > 1 for update in linked.updates)
-        appraisal, quality = Appraisal(linked, None), Quality(linked, None)
-        own = [replace(update, moved=update.moved[:1]) for update in linked.updates]
-        found, found_own = (np.array([appraisal.gain(each) for each in some]) for some in (linked.updates, own))
-        true, true_own = (np.array([quality.gain(each) for each in some]) for some in (linked.updates, own))
-        print(
-            f"Words of links count for their targets, which are {name}, {pages.name}:"
-            f" {len(linked.paths) - len(pages.paths)} targets, moved by {moving} of {len(own)} updates"
-        )
-        print(
-            f"  of ΔQ, targets have {1 - found_own.sum() / found.sum():.0%} (estimated), {1 - true_own.sum() / true.sum():.0%} (exact)"
-        )
-        print(
-            f"  order with targets against that without: {_compare_orders(pages, found, gains)}; exact: {_compare_orders(pages, true, exact)}"
-        )
-        for way, each in (("with targets", found), ("of the page alone", found_own), ("without any links", gains)):
-            print(
-                f"  estimate {way:<18} against exact with targets: {_correlate(each, true)}, {_compare_orders(pages, each, true)}"
-            )
+    linked = add_targets(pages)
+    updates = linked.updates
+    appraisal, quality = Appraisal(linked, None), Quality(linked, None)
+    own = [replace(update, moved=update.moved[:1]) for update in updates]
+    found, found_own = (np.array([appraisal.gain(each) for each in some]) for some in (updates, own))
+    true, true_own = (np.array([quality.gain(each) for each in some]) for some in (updates, own))
+    print(
+        f"Words of links count for their targets, {pages.name}: {len(linked.paths) - len(pages.paths)} targets,"
+        f" moved by {sum(len(update.moved) > 1 for update in updates)} of {len(updates)} updates"
+    )
+    print(
+        f"  of ΔQ, targets have {1 - found_own.sum() / found.sum():.0%} (estimated),"
+        f" {1 - true_own.sum() / true.sum():.0%} (exact)"
+    )
+    print(
+        f"  order with targets against that without: {_compare_orders(pages, found, gains)};"
+        f" exact: {_compare_orders(pages, true, exact)}"
+    )
+    for way, each in (("with targets", found), ("of the page alone", found_own), ("without any links", gains)):
+        orders = f"{_correlate(each, true)}, {_compare_orders(pages, each, true)}"
+        print(f"  estimate {way:<18} against exact with targets: {orders}")
 
 
 def main() -> None:
