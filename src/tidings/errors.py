@@ -157,8 +157,8 @@ class ClaimLostError(StoreError):
 
 
 class OvertakenError(StoreError):
-    """A sentinel was altered since the messages of a unit were made from its text; nothing of it
-    was written, and they are made anew.
+    """A sentinel was altered since the messages of a unit were made from its text, or another
+    process reported what is reported once; nothing of it was written, and they are made anew.
     """
 
 

@@ -92,6 +92,29 @@ def test_pause_that_a_host_asked_another_planner_for_is_kept(world: World, near:
     assert seen < len(world.server.seen)
 
 
+@pytest.mark.roles
+def test_first_changes_on_pages_of_two_planners_are_one_report(world: World, near: WebServer):
+    """Both are found at the same instant. The sentinel ends with the first that is stored."""
+    hook = world.receiver()
+    near.pages["/a"] = Page(words("a").encode(), {"Content-Type": "text/html"})
+    world.page("/b", words("b"))
+    world.add(
+        f"Create Sentinel s Using {near.url('/a')}, {{/b}} Monitor any change Fetch every 1 hour To first change"
+        f" Notify By webhook {hook} immediate"
+    )
+
+    with serve(world) as service:
+        service.pass_time(90 * MINUTE)
+        near.pages["/a"] = Page(words("x").encode(), {"Content-Type": "text/html"})
+        world.page("/b", words("y"))
+        service.pass_time(2 * HOUR)
+
+    assert "ended" == world.sentinel("s").state
+    assert (1, 1) == (len(world.changes()), len(world.received))
+    assert [] == world.events("problem.unit")
+    assert [] == world.violations()
+
+
 def _store_once_more(c: Connection) -> None:
     """Store the newest version of page 1 once more, as a process does that knows the page, too."""
     columns = "page_id, sha256, size, fetched_at, text_changed, final_url, content_type, charset"

@@ -1480,6 +1480,31 @@ def test_unit_with_messages_of_an_older_text_is_refused(world: World):
     assert begun + 1 == world.read(events.last_seq)
 
 
+def test_unit_that_reports_what_another_process_has_just_reported_is_refused(world: World):
+    """It is made again: once a notice is newer than those that it was decided from, or the sentinel
+    has ended with its first change. A user's end is none.
+    """
+    row = world.watch()
+    found = Event(type=EventType.SENTINEL_SILENCED, at=world.at, sentinel_id=row.id, data={"endpoints": []})
+    seen = world.read(events.last_seq)
+    notice = world.unit(events=(found,), decided=((found.type, seen),))
+    end = SentinelMove(
+        sentinel_id=row.id, state="ended", at=world.at, reason="reported", before="enabled", is_sole=True
+    )
+    change = Event(type=EventType.CHANGE_FOUND, at=world.at, sentinel_id=row.id)
+    report = world.unit(events=(change,), sentinels=(end,))
+
+    for unit in (notice, report):
+        (first,) = commit_group(world.database, [unit])
+        assert isinstance(first, Committed)
+        last = world.read(events.last_seq)
+        (refused,) = commit_group(world.database, [unit])
+        assert isinstance(refused, OvertakenError)
+        assert last == world.read(events.last_seq)
+    (other,) = commit_group(world.database, [world.unit(sentinels=(replace(end, reason="other"),))])
+    assert isinstance(other, Committed)
+
+
 def test_endpoint_is_claimed_by_one_process(world: World):
     """The result of the former holder is refused; other units of its group are written."""
     if world.database.dialect == "sqlite":

@@ -262,7 +262,8 @@ class SentinelMove:
     `before` is the state on which it was decided; if another process has moved the sentinel since,
     the step is dropped. `premises` are of the sentinels on which it was decided, itself included;
     if one does not hold any more, e.g. after `alter` or `drop`, the whole unit is dropped. A
-    disabled sentinel is enabled again at `resume_at` (None: when a user enables it).
+    disabled sentinel is enabled again at `resume_at` (None: when a user enables it). `is_sole`: the
+    reports of the unit are made for this step; if another process has taken it, they are made anew.
     """
 
     sentinel_id: int
@@ -272,6 +273,7 @@ class SentinelMove:
     before: State | None = None
     premises: tuple[Premise, ...] = ()
     resume_at: Instant | None = None
+    is_sole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,6 +366,10 @@ class Unit:
     texts: tuple[tuple[int, int], ...] = ()
     """(sentinel, revision) of the texts that decide what of its events is notified at once; if one
     was altered since, the unit is refused
+    """
+    decided: tuple[tuple[EventType, int], ...] = ()
+    """(type, number): its events were decided on from those of that type up to that number; if
+    there is a newer one, the unit is refused
     """
     results: tuple[DeliveryResult, ...] = ()
     endpoints: tuple[EndpointMove, ...] = ()

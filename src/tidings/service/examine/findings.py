@@ -81,6 +81,8 @@ class Findings:
     """whether a second poll follows, to separate noise from changes"""
     quarantined: tuple[Quarantined, ...] = ()
     bodies: tuple[NewBody, ...] = ()
+    decided: tuple[tuple[EventType, int], ...] = ()
+    """as of a unit"""
 
 
 def of_failure(result: PollResult, failure: Failed, instance: DatabaseInstance) -> Findings:

@@ -69,19 +69,20 @@ class Silence:
                 self._settles.pop(each.page_id, None)
 
     async def review(self, findings: Findings) -> Findings:
-        """Return findings with the notices of silence and with what has settled. Nothing else may
-        decide on such notices until these are stored.
+        """Return findings with the notices of silence and with what has settled. If others decide
+        on such notices before these are stored, it is to be called again.
         """
         page, compared, memory, at = findings.turn.page, findings.compared, findings.memory, findings.turn.at
         if memory is None:
             return findings
         events: list[Event] = []
-        notified: dict[int, Instant] | None = None
+        notified: dict[int, Instant] = {}
+        last: int | None = None
         for found in compared.examination.found if compared.examination is not None else ():
             if not found.silenced or (sub := page.subscriptions.get(found.key)) is None:
                 continue
-            if notified is None:
-                notified = await self._store.read(_find_last_notified, at - DAY)
+            if last is None:
+                notified, last = await self._store.read(_find_last_notified, at - DAY)
             if (event := _notice(sub, found.silenced, notified, at)) is not None:
                 events.append(event)
                 notified |= dict.fromkeys(event.data["endpoints"], at)
@@ -95,7 +96,8 @@ class Silence:
             changes=(*compared.changes, *rows),
             events=(*compared.events, *map(event_of, rows), *events),
         )
-        return replace(findings, compared=compared, memory=memory)
+        decided = ((SILENCED, last),) if events and last is not None else ()
+        return replace(findings, compared=compared, memory=memory, decided=decided)
 
 
 def _notice(sub: Subscription, masked: Sequence[Masked], notified: Mapping[int, Instant], at: Instant) -> Event | None:
@@ -120,12 +122,14 @@ def _notice(sub: Subscription, masked: Sequence[Masked], notified: Mapping[int, 
     )
 
 
-def _find_last_notified(connection: Connection, since: Instant) -> dict[int, Instant]:
-    return {
+def _find_last_notified(connection: Connection, since: Instant) -> tuple[dict[int, Instant], int]:
+    """Return when recipients were notified last, and the number of the newest event."""
+    found = {
         endpoint: event.at
         for event in events.since(connection, SILENCED, since)
         for endpoint in event.data["endpoints"]
     }
+    return found, events.last_seq(connection)
 
 
 def find_settled(connection: Connection, page: WatchedPage, masks: Collection[str], at: Instant) -> list[ChangeRow]:

@@ -209,7 +209,7 @@ def first_report(
 
 def end_with_report(sentinel_id: int, at: Instant) -> SentinelMove:
     """Return the end of a sentinel whose first change is reported."""
-    return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled")
+    return SentinelMove(sentinel_id=sentinel_id, state="ended", at=at, reason=REPORTED, before="enabled", is_sole=True)
 
 
 def unit_for(move: SentinelMove, watched: WatchedSentinel, *, epoch: int) -> Unit:

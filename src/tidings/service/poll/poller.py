@@ -184,27 +184,27 @@ class Poller:
 
     async def _store_findings(self, found: Findings) -> None:
         """Write the unit of a turn. What is reported only once is decided by one turn after the
-        other, each from what is stored.
+        other, each from what is stored, and anew if another process was first.
         """
         async with self._once if may_report_once(found) else contextlib.nullcontext():
-            found = await self._silence.review(found)
             while True:
-                unit = unit_of(found)
+                unit = unit_of(await self._silence.review(found))
                 try:
                     await self._keeper.keep(unit)
-                except OvertakenError:  # who is notified at once is decided by the text at the commit
-                    page = await self._read_owners(found.turn.page, {sentinel_id for sentinel_id, _ in unit.texts})
+                except OvertakenError:  # who is notified of what is decided by what is stored at the commit
+                    owners = {id_ for id_, _ in unit.texts} | {step.sentinel_id for step in unit.sentinels}
+                    page = await self._read_owners(found.turn.page, owners)
                     found = replace(found, turn=replace(found.turn, page=page))
                 else:
                     return
 
     async def _read_owners(self, page: WatchedPage, sentinel_ids: Collection[int]) -> WatchedPage:
-        """Return a page with the newest texts of some of its sentinels."""
+        """Return a page with the newest texts and states of some of its sentinels."""
         owners = {sentinel_id: await self._recall(sentinel_id) for sentinel_id in sentinel_ids}
         altered = {
             key: Subscription(sub.row, owners[sub.row.sentinel_id])
             for key, sub in page.subscriptions.items()
-            if sub.row.sentinel_id in owners and owners[sub.row.sentinel_id].row.revision != sub.owner.row.revision
+            if sub.row.sentinel_id in owners and owners[sub.row.sentinel_id].row != sub.owner.row
         }
         return replace(page, subscriptions=page.subscriptions | altered)
 

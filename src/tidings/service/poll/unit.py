@@ -73,6 +73,7 @@ def unit_of(findings: Findings) -> Unit:
         sentinels=first_report(rows, subscriptions, at),
         deliveries=drafts(page, rows, events, at=at),
         texts=list_texts(page, rows, events),
+        decided=findings.decided,
         estimates=(
             *noise.estimates_of(findings.memory, page.state.page_id, at=at, has_second=findings.has_second),
             *findings.estimates,

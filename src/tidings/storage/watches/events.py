@@ -151,6 +151,12 @@ def instant(c: Connection, seq: int) -> Instant | None:
     return found
 
 
+def has_newer(c: Connection, type: str, seq: int) -> bool:
+    """Return whether there is an event of a type with a number above `seq`."""
+    conditions = (_BY_TYPE, "type = :type", "seq > :seq")
+    return c.one(select(_SELECT, conditions, "ORDER BY seq LIMIT 1"), owner_id=OWNER, type=type, seq=seq) is not None
+
+
 def last_seq(c: Connection) -> int:
     """Return the number of the newest event, 0 if there is none."""
     return int(c.value("SELECT last_seq FROM owner WHERE id = :owner_id", owner_id=OWNER) or 0)

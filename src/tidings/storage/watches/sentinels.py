@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from tidings.errors import UnknownNameError, UsageError
+from tidings.errors import OvertakenError, UnknownNameError, UsageError
 from tidings.model.event_type import EventType
 from tidings.model.interval import Instant
 from tidings.model.observed.page import PageIdentity
@@ -115,7 +115,7 @@ _INSERT_TEXT = (
     "INSERT INTO sentinel_revision (sentinel_id, number, text, created_at) VALUES (:sentinel_id, 1, :text, :at)"
 )
 _PREMISES = f"SELECT revision, state, started_at, ended_at, {_RESUME_AT} FROM sentinel s WHERE id = :id"
-_STATE = f"SELECT name, state, {_RESUME_AT} FROM sentinel s WHERE id = :id"
+_STATE = f"SELECT name, state, {_RESUME_AT}, s.reason FROM sentinel s WHERE id = :id"
 _MOVE = (
     "UPDATE sentinel SET state = :state, reason = :reason, started_at = CASE WHEN :started = 1 AND started_at IS NULL THEN :at"
     " ELSE started_at END, ended_at = CASE WHEN :ended = 1 THEN :at ELSE ended_at END WHERE id = :id"
@@ -379,12 +379,14 @@ def move(c: Connection, step: SentinelMove) -> None:
     (`step.before`): another process was first.
 
     Its subscriptions are active while it is enabled. Raises `UsageError` for a step out of `ended`,
-    which is final.
+    which is final, and `OvertakenError` if another process has taken a step that only one may take.
     """
     row = c.one(_STATE, id=step.sentinel_id)
     if row is None:
         raise UnknownNameError(f"there is no sentinel with the id {step.sentinel_id}; `tidings list` shows all")
-    name, before, resume_at = row
+    name, before, resume_at, reason = row
+    if step.is_sole and (before, reason) == (step.state, step.reason):
+        raise OvertakenError(f"another process has ended the sentinel {name}: what it reports is decided again")
     if (before, resume_at) == (step.state, step.resume_at) or step.before not in {None, before}:
         return
     if before == "ended":

@@ -46,8 +46,8 @@ def commit(c: Connection, units: Sequence[Unit], keep: Keep | None = None) -> li
 
     A unit whose step in a sentinel's life was decided on clauses that have been altered since is
     skipped. Raises `StaleEpochError`, `ClaimLostError`, `OvertakenError` if messages were made from
-    an older text, and `UnitError` if a unit contradicts what is stored: the caller must then roll
-    back.
+    an older text or another process has reported what is reported once, and `UnitError` if a unit
+    contradicts what is stored: the caller must then roll back.
     """
     _check_epochs(c, units)
     units = [Unit(at=unit.at, epoch=unit.epoch, claim=unit.claim) if _is_overtaken(c, unit) else unit for unit in units]
@@ -174,6 +174,8 @@ def _page_of(unit: Unit) -> int:
 
 def _write_news(c: Connection, units: Sequence[Unit]) -> list[Committed]:
     """Number the events of all units in one go, then write the rows that name those numbers."""
+    if any(events.has_newer(c, *decided) for unit in units for decided in unit.decided):
+        raise OvertakenError("another process has reported the same meanwhile: it is decided again what is reported")
     numbers = _number_events(c, units)
     # after that: who alters a sentinel takes a number too, and waits for this commit
     if not sentinels.are_newest(c, {text for unit in units for text in unit.texts}):
