@@ -194,9 +194,9 @@ class JobFile:
 
     def _run(self, *jobs: str) -> Cost:
         cost, printed = run_measured([*self._command, *jobs], self._folder)
-        reported = Counter(
-            word.lower() for word in re.findall(r"^\d+\. (NEW|CHANGED|ERROR)[ :,]", printed, re.MULTILINE)
-        )
+        # a job stands in the table of contents and above its text; a report of one job numbers none
+        jobs = set(re.findall(r"^(?:\d+\. )?(NEW|CHANGED|ERROR)\b.*?\b(p\d+)\b", printed, re.MULTILINE))
+        reported = Counter(word.lower() for word, _ in jobs)
         return Cost(cost.cpu, cost.wall, cost.peak_mb, reported)
 
 
