@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes import Page, WebServer
 from tests.world import World, serve
-from tidings.clock import HOUR, MINUTE
+from tidings.clock import DAY, HOUR, MINUTE
 from tidings.service.watch.shards import shard_of
 from tidings.storage.db import planners
 from tidings.storage.db.connection import Connection
@@ -113,6 +113,27 @@ def test_first_changes_on_pages_of_two_planners_are_one_report(world: World, nea
     assert (1, 1) == (len(world.changes()), len(world.received))
     assert [] == world.events("problem.unit")
     assert [] == world.violations()
+
+
+@pytest.mark.roles
+def test_clock_that_was_ahead_stops_no_planner(world: World):
+    """Once it is right, each checks its pages within their interval. It is reported once."""
+    world.page("/b", words("b"))
+    world.add("Create Sentinel s Using {/b} Monitor any change Fetch every 1 hour")
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
+    right = world.clock.wall()
+    world.clock.move_to(right + 30 * DAY)
+    with serve(world) as service:
+        service.pass_time(2 * HOUR)
+    world.clock.move_to(right + 2 * HOUR)
+    before = len(world.server.seen)
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+
+    assert 3 <= len(world.server.seen) - before <= 4
+    assert 1 == len(world.events("clock.wrong"))
 
 
 def _store_once_more(c: Connection) -> None:

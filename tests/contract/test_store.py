@@ -51,6 +51,7 @@ from tidings.model.observed.version import Blob, Digest, Member, NewBody, Versio
 from tidings.model.watch.asking import BrowserStep, Header, Value
 from tidings.model.watch.sentinel import State
 from tidings.service.poll.unit import keeping
+from tidings.service.upkeep import wrong_clock
 from tidings.storage import secrets
 from tidings.storage.db import instance, lock, planners
 from tidings.storage.db.database import Patience
@@ -1390,6 +1391,32 @@ def test_planner_that_no_longer_renews_is_replaced_and_writes_nothing_more(share
         shared.write(planners.renew, dead, {}, length=MINUTE)
     assert 1 == shared.write(polls.end_abandoned, now=START + SECOND, longest=MINUTE)
     assert isinstance(shared.write(charge.charge, _grants(1), at=START + MINUTE, epoch=heir.epoch)[0], Charged)
+
+
+def test_planners_that_loaded_by_a_clock_that_was_ahead_begin_again(shared: World):
+    """The one that mends what it has stored ends their runs; a small difference ends none. One that
+    died then keeps its shards no longer than a lease.
+    """
+    shared.watch()
+    dead = _begin(shared, "dead", length=10**15)
+    leader = _begin(shared, "leader")
+    now = shared.read(lock.server_time)
+    assert all(run.until <= now + MINUTE for run in shared.read(planners.listing))
+
+    def mend(ahead: int) -> Any:
+        at = shared.read(charge.budgets)["default"].at
+        return shared.write(
+            wrong_clock.mend, now=at - ahead, epoch=leader.epoch, zone="UTC", policy="price", shares=True
+        )
+
+    assert mend(MINUTE) is None
+    shared.write(lock.check_epoch, dead.epoch)
+    assert 2 * MINUTE == mend(2 * MINUTE).ahead
+
+    assert [leader.epoch] == [run.epoch for run in shared.read(planners.listing)]
+    with pytest.raises(StaleEpochError):
+        shared.write(lock.check_epoch, dead.epoch)
+    assert mend(0) is None
 
 
 def test_charges_of_two_planners_come_from_one_budget(shared: World):

@@ -227,9 +227,14 @@ async def _build(
     """
     store, now, leads = opened.store, clock.now(), lease.shards.leads
     wrong = None
-    if lease.shards.is_all:  # others would go on with what they know
+    if leads:
         wrong = await store.write(
-            wrong_clock.mend, now=now, epoch=lease.epoch, zone=settings.serve.zone, policy=settings.schedule.policy
+            wrong_clock.mend,
+            now=now,
+            epoch=lease.epoch,
+            zone=settings.serve.zone,
+            policy=settings.schedule.policy,
+            shares=not lease.shards.is_all,
         )
     settings = await store.read(add_shares, settings)
     await store.write(forget_fragments)

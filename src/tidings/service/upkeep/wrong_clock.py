@@ -27,7 +27,7 @@ from tidings.service.watch import lifespan
 from tidings.service.watch.cursors import ticks_of
 from tidings.service.watch.lifespan import Life
 from tidings.service.watch.watchlist import Subscription, WatchedSentinel, read_meaning
-from tidings.storage.db import lock
+from tidings.storage.db import lock, planners
 from tidings.storage.watches import events, sentinels, subscriptions
 from tidings.storage.write import instants
 
@@ -93,7 +93,9 @@ def start(connection: Connection, clock: Clock) -> Instant:
     return now
 
 
-def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy: str) -> Wrong | None:
+def mend(
+    connection: Connection, *, now: Instant, epoch: int, zone: str, policy: str, shares: bool = False
+) -> Wrong | None:
     """Repair what a clock that was ahead has stored; return the error, None if it was right or
     almost.
 
@@ -104,11 +106,15 @@ def mend(connection: Connection, *, now: Instant, epoch: int, zone: str, policy:
         epoch: The epoch of the lease.
         zone: The default time zone of sentinels.
         policy: The name under which rates are learned.
+        shares: Whether other planners work. They have measured the time, too, so that a small
+            difference says nothing. After a large one their runs are ended: they load anew.
     """
     lock.check_epoch(connection, epoch)
     last = instants.latest(connection)
-    if last is None or last <= now:
+    if last is None or last - now <= (LOGGED_FROM if shares else 0):
         return None
+    if shares:
+        planners.end_others(connection, epoch)
     since = instants.last_right(connection, now)
     ticking = connection.rows(_TICKING, now=now)
     if last - now >= UNLEARNED_FROM:

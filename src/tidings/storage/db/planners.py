@@ -69,6 +69,7 @@ def begin(c: Connection, holder: str, *, seen: LeaseRow | None, length: Duration
     if lease is not None and lease.holder not in {"", PLANNERS}:
         lock.retire(c, lease.holder)
     now = lock.server_time(c)
+    c.execute("UPDATE lease SET until = :until WHERE until > :until", until=now + length)  # of a clock that was ahead
     others, own = [], frozenset[int]()
     for run in listing(c):
         if run.holder == holder:
@@ -152,6 +153,13 @@ def end(c: Connection, run: PlannerRun) -> None:
     c.execute("DELETE FROM lease WHERE name = :name AND holder = :holder", name=_name(run), holder=run.holder)
     if not listing(c):
         c.execute("UPDATE lease SET holder = '', until = 0 WHERE name = 'poller' AND holder = :holder", holder=PLANNERS)
+
+
+def end_others(c: Connection, epoch: int) -> None:
+    """End all runs but that of an epoch: each of their processes begins another one, and loads its
+    pages anew.
+    """
+    c.execute("DELETE FROM lease WHERE name LIKE 'planner:%' AND epoch <> :epoch", epoch=epoch)
 
 
 def bury(c: Connection, holder: str) -> None:
