@@ -108,6 +108,24 @@ def test_unreadable_page_hides_no_other(world: World, monkeypatch: pytest.Monkey
     assert [3, 1, 1, 1] == jobs
 
 
+@pytest.mark.parametrize("letter", [r"\ud83d", r"\u0000", r"\udc00\ud800", "\ufffe"])
+def test_title_of_any_letters_hides_no_other(world: World, letter: str) -> None:
+    """Half of an emoji in a feed's title stops neither the index nor a search for its text."""
+    feed = f'{{"version": "https://jsonfeed.org/version/1.1", "title": "News {letter}", "items":'
+    items = f'[{{"id": "1", "title": "Tea {letter}", "content_text": "tea and scones {letter}"}}]}}'
+    world.page("/a", feed + items, headers={"Content-Type": "application/feed+json"})
+    world.page("/b", "<p>tea leaves</p>")
+    for name in "ab":
+        world.add(f"Create Sentinel {name} Using {{/{name}}} Monitor any change Fetch every 8 hours")
+
+    with serve(world) as service:
+        service.settle()
+        assert 2 == service.run(index(world))
+        found = service.run(find(world, service.monitor, "tea"))
+
+    assert ["a", "b"] == sorted(one["sentinels"][0] for one in found)
+
+
 def test_users_find_only_what_they_may_see(world: World) -> None:
     """This includes pages, counts, sites and snippets; pages with a secret are for their owner
     alone.

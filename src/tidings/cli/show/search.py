@@ -86,12 +86,12 @@ async def _run(arguments: argparse.Namespace, settings: Settings) -> int:
             answer = await asking.ask(store, index, _make_request(arguments, settings), now=SystemClock().now())
         finally:
             await store.close()
-        if settings.search.log:
-            _note(answer, settings)
     for result in answer.results if arguments.json else ():
         write_json(asking.record(result))
     if not arguments.json:
         _print(answer, at=arguments.at)
+    if settings.search.log:
+        _note(answer, settings)
     return 0 if answer.results else 1
 
 

@@ -21,6 +21,7 @@ MOST_ENTRIES: Final = 50_000
 _HEAD: Final = 100_000
 _TAG = re.compile(rb"<(?:link|meta)\b[^>]{0,2000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""([a-z\-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_NO_FOLLOW: Final = frozenset({"nofollow", "none"})
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
 
 
@@ -62,9 +63,9 @@ def read_links(bodies: Sequence[Body]) -> ReadLinks:
     if page.media == "feed":
         return ReadLinks("map", title, "", tuple(_list_entries(page, first.url)))
     tags = [_attributes(tag) for tag in _TAG.findall(first.data[:_HEAD])]
-    may_follow = not any(
-        tag.get("name", "").lower() == "robots" and "nofollow" in tag.get("content", "") for tag in tags
-    )
+    robots = [tag.get("content", "") for tag in tags if tag.get("name", "").strip().lower() == "robots"]
+    words = {word.strip().lower() for content in robots for word in content.split(",")}
+    may_follow = words.isdisjoint(_NO_FOLLOW)
     links = [link for one in documents for link in _list_links(one)][:MOST_LINKS] if may_follow else []
     feeds = [tag["href"] for tag in tags if tag.get("type", "").lower() in _FEEDS and "href" in tag]
     maps = _resolve(feeds, page.base or first.url) if may_follow else ()

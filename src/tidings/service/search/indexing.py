@@ -17,10 +17,11 @@ from tidings.clock import HOUR
 from tidings.errors import BlobError, TidingsError
 from tidings.isolation.runner import Died
 from tidings.model.url import split_url
-from tidings.record import dataclass
+from tidings.record import dataclass, replace
 from tidings.service.examine.stored_versions import read_body, read_parts
 from tidings.service.search.appraise import FRESH, Appraiser, appraiser
 from tidings.service.search.read_text import UNREAD, ReadText, read_texts
+from tidings.storage.db.connection import UNREADABLE, plain
 from tidings.storage.observed import indexed, pages, versions
 from tidings.storage.search.index import IndexEntry, SearchIndex
 
@@ -175,10 +176,24 @@ class Indexer:
         groups = await asyncio.gather(*(self._read(group) for group in _group(found)))
         read = [text for group in groups for text in group]
         entries = [_entry(one, text) for one, text in zip(found, read, strict=True)]
-        await asyncio.to_thread(
-            self._index.put, entries, cursor=cursor, moved_to=found[-1].row.id, appraise=self._appraiser
-        )
+        await asyncio.to_thread(self._put, entries, cursor, [one.row.id for one in found])
         return len(found)
+
+    def _put(self, entries: Sequence[IndexEntry], cursor: int, ids: Sequence[int]) -> None:
+        """Add versions by their numbers; if one of them cannot be added, each by itself, and that
+        one without a text: nothing behind it waits.
+        """
+        try:
+            self._index.put(entries, cursor=cursor, moved_to=ids[-1], appraise=self._appraiser)
+        except UNREADABLE as error:
+            if len(entries) > 1:
+                for entry, before, id_ in zip(entries, (cursor, *ids), ids, strict=False):
+                    self._put([entry], before, [id_])
+                return
+            (entry,) = entries
+            log.warning("version %d of page %d cannot be searched: %s", entry.seq, entry.page_id, error)
+            unread = replace(entry, kind="", host="", title="", address="", text="")
+            self._index.put([unread], cursor=cursor, moved_to=ids[-1])
 
     def _next(self) -> tuple[int, list[_Version]]:
         cursor = int(self._index.read_note("cursor") or 0)
@@ -242,17 +257,19 @@ def _bodies(c: Connection, archive: Archive, row: NumberedVersion) -> _Version:
     """Return a version with its bodies; without them if it was deleted meanwhile, is damaged, or
     its page is not watched.
     """
-    identity = pages.identity(c, row.page_id)
-    if not row.is_watched or row.is_same:
-        return _Version(row, identity.given, ())
-    with contextlib.suppress(BlobError, LookupError):
+    url = ""
+    with contextlib.suppress(BlobError, *UNREADABLE):
+        identity = pages.identity(c, row.page_id)
+        url = identity.given
+        if not row.is_watched or row.is_same:
+            return _Version(row, url, ())
         body = read_body(c, archive, row.page_id, row.seq)
         version = versions.get(c, row.page_id, row.seq)
         if version is None or not version.frames:
-            return _Version(row, identity.given, (body,))
+            return _Version(row, url, (body,))
         parts = read_parts(c, archive, identity, version, body)
-        return _Version(row, identity.given, tuple(part.body for part in parts))
-    return _Version(row, identity.given, ())
+        return _Version(row, url, tuple(part.body for part in parts))
+    return _Version(row, url, ())
 
 
 def _entry(version: _Version, read: ReadText) -> IndexEntry:
@@ -263,8 +280,8 @@ def _entry(version: _Version, read: ReadText) -> IndexEntry:
         at=row.fetched_at,
         is_same=row.is_same,
         kind=read.kind,
-        host=split_url(version.url).hostname or "",
-        title=read.title,
-        address=version.url,
-        text=read.text,
+        host=plain(split_url(version.url).hostname or ""),
+        title=plain(read.title),
+        address=plain(version.url),
+        text=plain(read.text),
     )

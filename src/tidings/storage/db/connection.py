@@ -290,6 +290,12 @@ def plain(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def pattern_of(text: str) -> str:
+    """Return the pattern of `LIKE … ESCAPE '!'` for lower texts that contain a text."""
+    escaped = text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
+
+
 def to_bytes(text: str | None) -> bytes | None:
     """Return a header's value byte for byte (a surrogate stands for a byte that is not UTF-8)."""
     return None if text is None else text.encode("utf-8", "surrogatepass")

@@ -73,7 +73,7 @@ class SearchLog:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StoreStalledError(
                 f"{self.path} cannot be used: {error}; it is the log of searches, and you can remove it"
             ) from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from tidings.model.interval import Instant
 from tidings.record import dataclass
-from tidings.storage.db.connection import Connection, select, to_json
+from tidings.storage.db.connection import Connection, pattern_of, select, to_json
 from tidings.storage.watches.events import OWNER
 from tidings.storage.watches.sentinels import OF_NAME, OF_TAG, restrict_to_viewer
 
@@ -64,8 +64,7 @@ def find_sentinels(c: Connection, wanted: TableRequest) -> list[tuple[int, str]]
         given["tag"] = wanted.tag
     if wanted.text:
         conditions.append(_NAMED)
-        escaped = wanted.text.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
-        given["text"] = f"%{escaped}%"
+        given["text"] = pattern_of(wanted.text)
     text = select("SELECT s.id, s.name FROM sentinel s", conditions, _ORDERS[wanted.order])
     return [(row[0], row[1]) for row in c.rows(text, **given)]
 

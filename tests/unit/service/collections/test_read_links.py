@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 
+import pytest
+
 from tidings.detection.job.contract import Body
 from tidings.service.collections.read_links import read_links
 
@@ -33,11 +35,19 @@ def test_links_have_their_words():
     assert ("https://a.example/feed?a=1&b=2",) == found.maps
 
 
-def test_nofollow_is_respected():
-    """The robots meta element has the value."""
-    found = read_links((body('<meta name="robots" content="noindex, nofollow"><a href="/x">x</a>'),))
+@pytest.mark.parametrize("value", ["noindex, nofollow", "NOINDEX,NOFOLLOW", " None ", "max-snippet:9, NoFollow"])
+def test_nofollow_is_respected(value: str):
+    """The robots meta element has the value, in any case of letters."""
+    found = read_links((body(f'<META NAME="Robots" content="{value}"><a href="/x">x</a>'),))
 
     assert () == found.links
+
+
+def test_other_robots_values_allow_links():
+    """A value that only contains the word is another one."""
+    found = read_links((body('<meta name="robots" content="noindex, nofollow-images"><a href="/x">x</a>'),))
+
+    assert 1 == len(found.links)
 
 
 def test_sitemaps_are_read_plain_and_compressed():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tidings.detection.job.contract import Body
+from tidings.errors import StoreDamagedError
 from tidings.isolation.runner import Died
 from tidings.search.query import parse
 from tidings.service.search import indexing
@@ -29,7 +30,9 @@ class Reader:
         self.jobs.append(len(groups))
         if any(body.data.startswith(POISON) for bodies in groups for body in bodies):
             return Died("crash", "killed")
-        return SimpleNamespace(value=[ReadText("html", "", bodies[0].data[:20].decode()) for bodies in groups])
+        return SimpleNamespace(
+            value=[ReadText("html", "", bodies[0].data[:20].decode() if bodies else "") for bodies in groups]
+        )
 
     async def close(self) -> None:
         self.is_closed = True
@@ -107,6 +110,41 @@ def test_version_that_kills_its_job_cannot_be_searched(house, caplog):
     assert [3, 1, 1, 1] == house.reader.jobs
     assert ([3], []) == (house.found("sky"), house.found("poison"))
     assert 1 == caplog.text.count("version 2 of")
+    assert 0 == house.play(lambda indexer: indexer.behind())
+
+
+def test_version_that_the_index_refuses_hides_no_other(house, caplog, monkeypatch):
+    """It is added without its text, and named."""
+    put = SearchIndex.put
+
+    def refuse(self, entries, **more):
+        if any("sun" in entry.text for entry in entries):
+            raise ValueError
+        return put(self, entries, **more)
+
+    monkeypatch.setattr(SearchIndex, "put", refuse)
+    house.store(b"sea one", b"sun", b"sky two")
+    house.play(lambda indexer: indexer.catch_up())
+
+    assert [3] == house.found("sky")
+    assert 1 == caplog.text.count("version 2 of")
+    assert 0 == house.play(lambda indexer: indexer.behind())
+
+
+def test_damaged_row_of_a_version_hides_no_other(house, monkeypatch):
+    """Its body, or its page, cannot be read."""
+    read = indexing.read_body
+
+    def refuse(c, archive, page_id, seq):
+        if seq == 2:
+            raise StoreDamagedError
+        return read(c, archive, page_id, seq)
+
+    monkeypatch.setattr(indexing, "read_body", refuse)
+    house.store(b"sea one", b"sun", b"sky two")
+    house.play(lambda indexer: indexer.catch_up())
+
+    assert [3] == house.found("sky")
     assert 0 == house.play(lambda indexer: indexer.behind())
 
 

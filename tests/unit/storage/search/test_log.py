@@ -3,6 +3,7 @@
 import pytest
 
 from tidings.clock import DAY
+from tidings.errors import StoreStalledError
 from tidings.search.ranking import HALF_LIFE
 from tidings.storage.search.log import FILE, LoggedQuery, SearchLog, has_log
 
@@ -48,3 +49,9 @@ def test_erased_searches_are_in_no_file(log, tmp_path):
     assert 1 == log.erase()
     assert b"vuvuzela" not in (tmp_path / FILE).read_bytes()
     assert has_log(tmp_path)
+
+
+def test_log_that_cannot_be_made_is_named(tmp_path):
+    """Callers that search without it expect an error of the store."""
+    with pytest.raises(StoreStalledError, match=FILE):
+        SearchLog(tmp_path / "missing")
