@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.acceptance.test_waits import check_all
 from tests.fakes import Page
 from tests.world import World, serve
-from tidings.clock import DAY, HOUR
+from tidings.clock import DAY, HOUR, MINUTE, SECOND
 from tidings.service.collections import discover
 from tidings.service.collections.known import KnownCollection
 from tidings.service.health import sources
@@ -335,3 +336,220 @@ def test_site_behind_a_redirect_is_found(world: World) -> None:
     assert {"/old", "/docs/p0", "/docs/p1", "/docs/p2"} <= {
         path for path, (state, _) in states(world).items() if state == "watched"
     }
+
+
+def check_once(world: World) -> None:
+    """Check all that is due in a process of its own, as by cron."""
+    with serve(world) as service:
+        service.run(check_all(world, service.monitor, named=False))
+
+
+def test_checks_by_cron_notify_of_new_and_removed_pages(world: World):
+    """Each process ends as soon as nothing is due; what waits to be published goes on to wait."""
+    show(world, 3)
+    world.add(f"{TEXT} Fetch every 10 min")
+    for _ in range(6):
+        check_once(world)
+        world.clock.advance(15 * MINUTE)
+    assert "" == world.console.getvalue()
+
+    show(world, 5)
+    for _ in range(5):
+        check_once(world)
+        world.clock.advance(15 * MINUTE)
+    (line,) = world.console.getvalue().splitlines()
+    assert line.endswith('docs  new page "Title 3"; new page "Title 4"  collection:docs')
+
+    world.page("/docs/p1", "gone", status=404)
+    for _ in range(6):
+        check_once(world)
+        world.clock.advance(15 * MINUTE)
+    assert 'removed page "Title 1"' in world.console.getvalue()
+
+
+def test_news_published_before_a_crash_are_notified(world: World, monkeypatch: pytest.MonkeyPatch):
+    """The process ends between publishing and polling the list, at first or later."""
+    show(world, 3)
+    world.add(TEXT)
+    write, ends = collections.publish, []
+
+    def publish(c: Connection, sentinel_id: int, **more: object) -> None:
+        write(c, sentinel_id, **more)  # type: ignore[arg-type]
+        ends.append(more["news"])
+
+    monkeypatch.setattr(collections, "publish", publish)
+
+    def run_until_published(count: int) -> None:
+        with serve(world) as service:
+            for _ in range(20_000):
+                service.run(service.monitor.step())
+                service.run(world._wait(service.monitor))
+                if len(ends) >= count:
+                    return
+                now = world.clock.now()
+                world.clock.move_to(max(service.monitor.next_due(now), now + SECOND))
+        raise AssertionError
+
+    run_until_published(1)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+    before = len(ends)
+    show(world, 5)
+    run_until_published(before + 1)
+    assert "" == world.console.getvalue()
+
+    with serve(world) as service:
+        service.pass_time(HOUR)
+    assert 'new page "Title 3"; new page "Title 4"' in world.console.getvalue()
+
+
+def test_fresh_base_of_the_list_swallows_no_news(world: World):
+    """The sentinel is enabled with a new baseline; a page that comes afterwards is notified."""
+    show(world, 3)
+    world.add(TEXT)
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        row = world.sentinel("docs")
+        world.write(sentinels.renew, row.id, service.monitor.watchlist.sentinels[row.id].sentinel, world.clock.now())
+        show(world, 4)
+        service.pass_time(6 * HOUR)
+
+    assert 'new page "Title 3"' in world.console.getvalue()
+
+
+def test_article_linked_before_it_is_live_is_notified(world: World):
+    """Its first requests are answered 404."""
+    show(world, 3)
+    world.add(TEXT)
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        show(world, 4)
+        world.page("/docs/p3", "not yet", status=404)
+        service.pass_time(2 * HOUR)
+        assert "" == world.console.getvalue()
+        show(world, 4)
+        service.pass_time(12 * HOUR)
+
+    assert 'new page "Title 3"' in world.console.getvalue()
+
+
+@pytest.mark.parametrize("answer", [{"status": 404}, {"status": 302, "headers": {"Location": "/maintenance"}}])
+def test_bad_deploy_loses_no_page(world: World, answer: dict[str, object]):
+    """All pages but the first are missing, or lead to one page, for hours: all come back."""
+    show(world, 6)
+    world.add(f"{TEXT} Fetch every 1 hour")
+    world.page("/maintenance", "<p>Back soon</p>")
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        for number in range(6):
+            world.page(f"/docs/p{number}", "", **answer)
+        service.pass_time(3 * HOUR)
+        show(world, 6)
+        service.pass_time(DAY)
+        assert {"watched"} == {state for path, (state, _) in states(world).items() if path.startswith("/docs/")}
+        show(world, 7)
+        service.pass_time(6 * HOUR)
+
+    assert 'new page "Title 6"' in world.console.getvalue()
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize(
+    "answer", [{"status": 404}, {"status": 302, "headers": {"Location": "/docs/"}}, {"status": 503}]
+)
+def test_pages_are_found_although_the_first_ones_fail(world: World, answer: dict[str, object]):
+    """Eight of fifty pages of one form fail at first: the others are found, then these."""
+    show(world, 50)
+    for number in range(8):
+        world.page(f"/docs/p{number}", "", **answer)
+    world.add(TEXT.replace("4000", "400"))
+
+    with serve(world) as service:
+        service.pass_time(4 * HOUR)
+        show(world, 50)
+        service.pass_time(DAY)
+
+    assert {"watched": 51} == world.read(collections.count, 1)
+
+
+def test_redirect_for_a_moment_removes_no_page(world: World):
+    """A page that leads elsewhere once is polled again before it is left."""
+    show(world, 4)
+    world.add(f"{TEXT} Fetch every 1 hour")
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        world.page("/docs/p1", "", status=302, headers={"Location": "/docs/"})
+        while "watched" == states(world)["/docs/p1"][0] and not states(world)["/docs/p1"][1]:
+            service.pass_time(MINUTE)
+        assert "watched" == states(world)["/docs/p1"][0]
+        show(world, 4)
+        service.pass_time(3 * HOUR)
+
+    assert ("watched", "") == states(world)["/docs/p1"]
+    assert "" == world.console.getvalue()
+
+
+def test_address_that_led_elsewhere_is_a_page_again(world: World):
+    """A site moves /p1 for good, and moves it back."""
+    show(world, 3)
+    world.add(f"{TEXT} Fetch every 1 hour")
+
+    def move(old: str, new: str) -> None:
+        world.page(old, "", status=301, headers={"Location": new})
+        world.page(new, f"<title>Moved</title><p>{prose(1)}</p>")
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        move("/docs/p1", "/docs/q1")
+        service.pass_time(3 * DAY)
+        assert ("gone", "watched") == (states(world)["/docs/p1"][0], states(world)["/docs/q1"][0])
+        move("/docs/q1", "/docs/p1")
+        service.pass_time(3 * DAY)
+
+    assert ("watched", "gone") == (states(world)["/docs/p1"][0], states(world)["/docs/q1"][0])
+
+
+def test_sitemap_that_failed_is_read_again(world: World):
+    """It answers 404 for a day, then names a new page."""
+    ns = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+
+    def name(*paths: str) -> None:
+        urls = "".join(f"<url><loc>{world.server.url(path)}</loc></url>" for path in paths)
+        world.page("/sitemap.xml", f"<urlset {ns}>{urls}</urlset>", headers={"Content-Type": "application/xml"})
+
+    show(world, 2)
+    name("/docs/p0")
+    world.add(f"{TEXT} Fetch every 1 hour")
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        world.page("/sitemap.xml", "", status=404)
+        service.pass_time(DAY)
+        world.page("/docs/hidden", f"<title>Hidden</title><p>{prose(77)}</p>")
+        name("/docs/p0", "/docs/hidden")
+        service.pass_time(3 * DAY)
+
+    assert 'new page "Hidden"' in world.console.getvalue()
+
+
+def test_links_of_a_page_that_turns_out_to_be_nearer_are_followed(world: World):
+    """A page at the end of the depth is later linked from the first page."""
+    world.page("/docs/", '<a href="/docs/a">a</a>')
+    world.page("/docs/a", f'<p>{prose(1)}</p><a href="/docs/b">b</a>')
+    world.page("/docs/b", f'<p>{prose(2)}</p><a href="/docs/c">c</a>')
+    world.page("/docs/c", f'<p>{prose(3)}</p><a href="/docs/d">d</a>')
+    world.page("/docs/d", f"<p>{prose(4)}</p>")
+    world.add(f"{TEXT} Fetch every 1 hour")
+
+    with serve(world) as service:
+        service.pass_time(6 * HOUR)
+        assert "/docs/d" not in states(world)
+        world.page("/docs/", '<a href="/docs/a">a</a><a href="/docs/c">c</a>')
+        service.pass_time(6 * HOUR)
+
+    assert "watched" == states(world)["/docs/d"][0]
+    assert "" == world.console.getvalue()  # it was there before

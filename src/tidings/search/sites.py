@@ -94,21 +94,24 @@ def _are_near(a: frozenset[str], b: frozenset[str]) -> bool:
 class FormRecord:
     """What is known of a form: how many of its pages were asked for, how many said something new,
     and the hashes in the sketches of the newest of these, by address.
+
+    `failed` are requests without a page, which say nothing of the others: they only come later.
     """
 
     asked: int = 0
     new: int = 0
+    failed: int = 0
     sketches: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def share_new(self) -> float:
         """Return which part of further pages is likely to say something new."""
-        return (self.new + 1.0) / (self.asked + 1.25)
+        return (self.new + 1.0) / (self.asked + self.failed + 1.25)
 
     @property
     def is_trap(self) -> bool:
         """Return whether pages of this form say nothing new."""
-        return self.asked >= ENOUGH and self.share_new < LEAST_NEW
+        return self.asked >= ENOUGH and (self.new + 1.0) / (self.asked + 1.25) < LEAST_NEW
 
     def most_waiting(self) -> int:
         """Return how many pages of this form may be under way or waiting now."""

@@ -4,8 +4,9 @@ those without new text.
 A page that changed is read for the addresses it names; each is a row. When a collection's budget
 has something to spend, the address whose first fetch is worth most becomes a page of it, unless a
 refresh of a known page is worth more: then the budget is left to that. Found and lost pages are
-published in the list of pages, many at once (`sources.command_pages`). All of it can be made again
-from what is stored: a crash loses nothing but the reading of a page.
+published in the list of pages, many at once (`sources.command_pages`). An address that failed is
+requested again, after longer and longer waits. All of it follows from what is stored: a process
+that ends at any moment, or after each check, loses nothing but the reading of a page.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from tidings.model.observed.unit import Event
 from tidings.model.watch.sentinel import LISTING
 from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
-from tidings.service.collections.known import KnownCollection
+from tidings.service.collections.known import LEADS_TO, TRAPPED, KnownCollection
 from tidings.service.collections.read_links import ReadLinks, read_links
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.watch.composite_parts import listing_parts
 from tidings.storage.observed import pages
 from tidings.storage.watches import collections, events, subscriptions
-from tidings.storage.watches.collections import CollectedPage, FoundAddress, PageState
+from tidings.storage.watches.collections import CollectedPage, FoundAddress
 from tidings.storage.watches.sentinels import first_tick
 from tidings.storage.write import charge
 
@@ -60,8 +61,11 @@ LEAST_SAVED: Final = 3.0
 """Requests that a collection can save up at least: a page that leads elsewhere needs two."""
 LEARNED_EVERY: Final[Duration] = 10 * MINUTE
 _GONE: Final = frozenset({"404", "410"})
+UNUSABLE: Final = "no request can be made for it"
 _TRIES: Final = 3
 """Polls of a page that was never read, after which it is left out."""
+CONFIRMED_AFTER: Final[Duration] = 5 * MINUTE
+"""A page that leads elsewhere for now is requested once more before it is left."""
 
 Worths = Callable[[], Awaitable[tuple[Mapping[str, float], Mapping[int, float]]]]
 """Gives the share of each term in what is searched for, and how much more than usual each page
@@ -95,11 +99,9 @@ class Discovery:
         self._known: dict[int, KnownCollection] = {}
         self._sought: Mapping[str, float] = {}
         self._learned_at: Instant | None = None
-        self._published: dict[int, tuple[Instant, Instant]] = {}
-        """of each collection when comings and goings were published last, and when all else was"""
-        self._gathering: dict[int, Instant] = {}
-        """since when comings and goings wait to be published"""
-        self._awaited: dict[int, Instant] = {}
+        self._requested: dict[int, Instant] = {}
+        """when pages were requested that the plan would not poll by itself"""
+        self._awaited: set[int] = set()
         """lists that were published and not polled since, by page"""
         self._is_running = False
         self.next_due: Instant | None = 0
@@ -109,7 +111,7 @@ class Discovery:
         page_id = None if unit.page is None else unit.page.page_id
         if page_id is None:
             return
-        self._awaited.pop(page_id, None)
+        self._awaited.discard(page_id)
         for known in self._known.values():
             if page_id in known.urls:
                 known.dirty.add(page_id)
@@ -127,17 +129,30 @@ class Discovery:
         self._is_running = True
         return [self._round(now)]
 
-    async def _round(self, now: Instant) -> None:
+    async def conclude(self, now: Instant) -> Collection[int]:
+        """Do what is due before a check ends, and wait for no more news to publish what there is;
+        return the lists of pages that are to be polled.
+        """
+        if not self._is_running:
+            self.next_due = None
+            self._is_running = True
+            await self._round(now, ends=True)
+        return self._awaited
+
+    async def _round(self, now: Instant, *, ends: bool = False) -> None:
         wakes: list[Instant] = []
         try:
             await self._follow(now)
             if self._known:
                 await self._learn(now)
             for known in list(self._known.values()):
+                await self._bring_back(known, known.list_due_again(now), now)
                 await self._read_dirty(known, now)
-                await self._leave_traps(known)
+                await self._leave_traps(known, now)
+                wakes.extend(self._poll_doubted(known, now))
                 wakes.append(await self._admit(known, now))
-                wakes.append(await self._publish(known, now))
+                wakes.append(await self._publish(known, now, ends=ends))
+                wakes.extend(at for at, _ in known.retries[:1])
         except StoreError:
             self._known.clear()  # all begin anew, from what is stored
             raise
@@ -180,6 +195,7 @@ class Discovery:
             await self._store.write(_seed, watched, now)
             rows = await self._store.read(collections.listing, watched.row.id)
         known.load(rows)
+        known.stand = await self._store.read(collections.stand, watched.row.id)
         known.dirty = {page_id for page_id in known.urls if page_id in self._watchlist.pages}
         self._known[watched.row.id] = known
 
@@ -224,37 +240,76 @@ class Discovery:
             row = known.rows[known.urls[page_id]]
             if page is None or row.state != "watched":
                 continue
+            if row.tries and (page.state.polled_at or 0) < row.since:
+                continue  # it failed before, and was not polled again yet
             if not row.depth and row.kind == "page":
                 known.note_first_page(page)
             if page.state.health != "ok":
                 if page_id not in known.watched_sentinel.first_pages:  # those stay, as the trouble that they are
                     await self._note_failure(known, row, page.state, now)
             elif target := _find_target(row, page):
-                await self._follow_move(known, row, target, now)
-            elif row.read_seq < page.state.last_seq:
+                await self._follow_move(known, row, target, page.state, now)
+            elif row.read_seq < page.state.last_seq or row.tries:
                 await self._read(known, row, page, now)
+            elif row.reason:
+                await self._doubt(known, row, "", now)
 
     async def _note_failure(self, known: KnownCollection, row: CollectedPage, state: State, now: Instant) -> None:
         is_gone = state.kind in _GONE
         if is_gone and (state.failures > 1 or state.kind == "410" or not row.read_seq):
-            await self._leave(known, row, "gone" if row.read_seq else "left", f"answered {state.kind}", now)
+            await self._fail(known, row, f"answered {state.kind}", now)
         elif not row.read_seq and (state.kind == "robots" or state.failures >= _TRIES):
-            await self._leave(known, row, "left", (state.reason or state.kind)[:200], now)
+            await self._fail(known, row, state.reason or state.kind, now)
 
-    async def _follow_move(self, known: KnownCollection, row: CollectedPage, target: str, now: Instant) -> None:
-        """Put the page that an address leads to in its place."""
+    async def _follow_move(
+        self, known: KnownCollection, row: CollectedPage, target: str, state: State, now: Instant
+    ) -> None:
+        """Put the page that an address leads to in its place. One that was read leads there in two
+        polls, unless its server says that it has moved for good: it may only be out of order.
+        """
         is_in = belongs(target, known.scope.patterns, known.origins)
-        if target not in known.rows and is_in:
+        where = target if is_in else "outside of the scope"
+        reason = f"leads to {where}"[:200]
+        is_for_good = bool(state.moved_to)
+        if row.read_seq and not is_for_good and not (row.reason and (state.polled_at or 0) > row.since):
+            if not row.reason:
+                await self._doubt(known, row, reason, now)
+            return
+        before = known.rows.get(target)
+        if before is not None and known.may_return(before, now):
+            await self._bring_back(known, [target], now)
+        elif before is None and is_in:
             is_news = row.is_news or row.read_seq > 0
             found = [
                 FoundAddress(target, row.depth, anchor=row.anchor or row.title, found_on=row.page_id, is_news=is_news)
             ]
             await self._store.write(collections.add, known.watched_sentinel.row.id, found, at=now)
             known.take(found, now)
-        else:
+        elif not row.read_seq:
             known.note_useless(row.url)
-        where = target if is_in else "outside of the scope"
-        await self._leave(known, row, "gone" if row.read_seq else "left", f"leads to {where}"[:200], now)
+        await self._fail(known, row, reason, now, for_good=is_for_good)
+
+    async def _doubt(self, known: KnownCollection, row: CollectedPage, reason: str, now: Instant) -> None:
+        """Note why the next poll of a page decides whether it is left; "" if it is not."""
+        row = known.revise(row.url, reason=reason, since=now)
+        await self._store.write(collections.leave, known.watched_sentinel.row.id, row)
+
+    def _poll_doubted(self, known: KnownCollection, now: Instant) -> list[Instant]:
+        """Poll pages that may have to be left; return when to see about them again."""
+        rows = [known.rows[url] for url in known.groups["doubted"]]
+        waits = [self._request(row.page_id or 0, row.since + CONFIRMED_AFTER, now) for row in rows]
+        return [min(waits)] if waits else []
+
+    def _request(self, page_id: int, at: Instant, now: Instant) -> Instant:
+        """Poll a page at an instant, and again each minute until it was polled; return when to see
+        about it again.
+        """
+        at = max(at, self._requested.get(page_id, at - MINUTE) + MINUTE)
+        if now < at:
+            return at
+        self._requested[page_id] = now
+        self._planner.force(page_id)
+        return now + MINUTE
 
     async def _read(self, known: KnownCollection, row: CollectedPage, page: WatchedPage, now: Instant) -> None:
         """Read what the newest version of a page names."""
@@ -272,33 +327,54 @@ class Discovery:
         if not row.depth:
             maps = await self._named(row.url) if row.url.startswith("http") else []
             read = replace(read, maps=(*read.maps, *maps))
-        found = known.find_new(row, read)
-        is_first = not row.read_seq
-        yielded = row.yielded + (0 if is_first else sum(one.state == "found" for one in found))
-        row = known.revise(row.url, kind=read.kind, title=read.title, sketch=read.sketch, read_seq=seq, yielded=yielded)
+        found, again, nearer = known.find_new(row, read, now)
+        is_first, is_news = not row.read_seq, row.read_seq > 0
+        yielded = row.yielded + (sum(one.state == "found" for one in found) if is_news else 0)
+        since = now if is_first or row.tries else row.since
+        row = known.revise(
+            row.url, kind=read.kind, title=read.title, sketch=read.sketch, read_seq=seq, yielded=yielded, tries=0,
+            since=since, reason="",
+        )  # fmt: skip
         twin = known.note_first(row, found) if is_first else ""
         await self._store.write(_keep_read, known.watched_sentinel.row.id, row, found, now)
         known.take(found, now)
+        await self._bring_back(known, again, now)
+        if nearer:
+            await self._store.write(collections.draw_nearer, known.watched_sentinel.row.id, nearer, row.depth + 1)
+            known.draw_nearer(nearer, row.depth + 1)
         if twin and row.depth:
-            await self._leave(known, row, "left", f"says the same as {twin}"[:200], now)
+            left = replace(row, state="left", reason=f"says the same as {twin}"[:200], since=now)
+            await self._leave(known, left, now)
 
-    async def _leave(
-        self, known: KnownCollection, row: CollectedPage, state: PageState, reason: str, now: Instant
+    async def _fail(
+        self, known: KnownCollection, row: CollectedPage, reason: str, now: Instant, *, for_good: bool = False
     ) -> None:
+        """Stop watching a page that failed, until it is requested again."""
+        if not row.read_seq and not reason.startswith(LEADS_TO):
+            known.note_failed(row.url)
+        await self._leave(known, known.fail(row, reason, now, for_good=for_good), now)
+
+    async def _leave(self, known: KnownCollection, row: CollectedPage, now: Instant) -> None:
         """Stop watching a page."""
-        await self._store.write(_leave, known.watched_sentinel.row.id, row, state, reason, now)
-        known.revise(row.url, state=state, reason=reason)
-        if not row.read_seq:
-            known.note_useless(row.url)
+        await self._store.write(_leave, known.watched_sentinel.row.id, row, now)
+        known.put(row)
         if row.page_id is not None:
             await self._reload(known.watched_sentinel, (row.page_id,), now)
 
-    async def _leave_traps(self, known: KnownCollection) -> None:
-        if trapped := known.find_trapped():
-            reason = "pages like it have no new text"
-            await self._store.write(_leave_out, known.watched_sentinel.row.id, trapped, reason)
-            for url in trapped:
-                known.revise(url, state="left", reason=reason)
+    async def _bring_back(self, known: KnownCollection, urls: Collection[str], now: Instant) -> None:
+        """Let addresses that were left be requested again."""
+        if urls:
+            await self._store.write(collections.bring_back, known.watched_sentinel.row.id, urls, at=now)
+            known.bring_back(urls, now)
+
+    async def _leave_traps(self, known: KnownCollection, now: Instant) -> None:
+        trapped, freed = known.judge()
+        rows = [replace(known.rows[url], state="left", reason=TRAPPED, since=now) for url in trapped]
+        if rows:
+            await self._store.write(_leave_out, known.watched_sentinel.row.id, rows)
+        for row in rows:
+            known.put(row)
+        await self._bring_back(known, freed, now)
 
     # -- first fetches -----------------------------------------------------------------------------
 
@@ -324,7 +400,7 @@ class Discovery:
 
     def _is_under_way(self, row: CollectedPage) -> bool:
         page = self._watchlist.pages.get(row.page_id or 0)
-        return page is not None and page.state.health == "ok"
+        return page is not None and (page.state.health == "ok" or (page.state.polled_at or 0) < row.since)
 
     def _rank_refreshes(
         self, known: KnownCollection, due: Iterable[int], most: int, now: Instant
@@ -353,12 +429,12 @@ class Discovery:
     async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
         watched = known.watched_sentinel
         made: dict[str, int] = await self._store.write(_subscribe, watched, [row.url for row in rows], now)
-        for row in rows:
-            page_id = made.get(row.url)
-            if page_id is None:
-                known.revise(row.url, state="left", reason="no request can be made for it")
-            else:
-                known.revise(row.url, state="watched", page_id=page_id)
+        unusable = [replace(row, state="left", reason=UNUSABLE, since=now) for row in rows if row.url not in made]
+        await self._store.write(_leave_out, watched.row.id, unusable)
+        for row in unusable:
+            known.put(row)
+        for url, page_id in made.items():
+            known.revise(url, state="watched", page_id=page_id, since=now)
         await self._reload(watched, made.values(), now)
 
     async def _reload(self, watched: WatchedSentinel, page_ids: Collection[int], now: Instant) -> None:
@@ -372,46 +448,49 @@ class Discovery:
 
     # -- the list of pages -------------------------------------------------------------------------
 
-    async def _publish(self, known: KnownCollection, now: Instant) -> Instant:
+    async def _publish(self, known: KnownCollection, now: Instant, *, ends: bool) -> Instant:
         """Publish comings and goings, and at another time all else; return when there may be more
-        to publish.
+        to publish. If a process `ends`, it does not wait for more to come.
         """
         watched = known.watched_sentinel
         listing = self._find_listing(watched)
         if listing is None:
             return now + DAY
-        page_id = listing.state.page_id
-        if known.lacks_pages() is (listing.state.health == "ok"):
+        page_id, state, stand = listing.state.page_id, listing.state, known.stand
+        if known.lacks_pages() is (state.health == "ok"):
             self._planner.force(page_id)  # it begins to fail with that, or ends
-        if not listing_parts(watched.sentinel.monitor):
+        if known.lacks_pages() or not listing_parts(watched.sentinel.monitor):
             return now + DAY
-        if page_id in self._awaited:
-            if now - self._awaited[page_id] > MINUTE:
-                self._planner.force(page_id)
-            return now + MINUTE
-        news, others = known.groups["news"], known.groups["others"]
-        news_at, others_at = self._published.get(watched.row.id, (-BATCH, -QUIET_EVERY))
-        is_whole = not known.groups["waiting"]
-        if news and listing.state.checked_at is not None:
-            ready_at = max(news_at + BATCH, self._gathering.setdefault(watched.row.id, now) + GATHER)
-            if now < ready_at:
-                return ready_at
-            await self._store.write(collections.publish, watched.row.id, news=True)
-            del self._gathering[watched.row.id]
-            self._published[watched.row.id] = (now, others_at)
-            known.note_published(news=True)
-        elif news or others:
-            if now < others_at + QUIET_EVERY and not (is_whole and now >= others_at + MINUTE):
-                return others_at + (MINUTE if is_whole else QUIET_EVERY)
-            await self._store.write(_publish_quietly, watched.row.id, page_id, now)
-            self._published[watched.row.id] = (news_at, now)
-            known.note_published(news=False)
-            self._planner.touch(await self._watchlist.reload_pages(watched.row.id, (page_id,)))
+        if (state.checked_at or 0) < max(stand.news_at, stand.quiet_at) or _lacks_base(listing, watched):
+            return self._request_list(page_id, now)
+        news, is_whole = known.groups["news"], not known.groups["waiting"]
+        if news and state.checked_at is not None:
+            gathered_at = 0 if ends else min(known.rows[url].since for url in news) + GATHER
+            ready_at = max(stand.news_at + BATCH, gathered_at)
+        elif news or known.groups["others"]:
+            news, ready_at = {}, stand.quiet_at + (MINUTE if is_whole else QUIET_EVERY)
         else:
             return now + DAY
-        self._awaited[page_id] = now
-        self._planner.force(page_id)
-        return now + MINUTE
+        if now < ready_at:
+            return ready_at
+        if not self._planner.reserve(page_id):
+            return now + SECOND  # a poll under way may have read the list as it was
+        try:
+            at = max(now, (state.polled_at or 0) + 1)
+            await self._store.write(_publish, watched.row.id, page_id, news=bool(news), at=at)
+        finally:
+            self._planner.release(page_id)
+        known.note_published(news=bool(news), at=at)
+        if not news:
+            self._planner.touch(await self._watchlist.reload_pages(watched.row.id, (page_id,)))
+        self._requested.pop(page_id, None)
+        return self._request_list(page_id, now)
+
+    def _request_list(self, page_id: int, now: Instant) -> Instant:
+        again_at = self._request(page_id, now, now)
+        if self._requested[page_id] == now:
+            self._awaited.add(page_id)
+        return again_at
 
     def _find_listing(self, watched: WatchedSentinel) -> WatchedPage | None:
         first = (self._watchlist.pages.get(page_id) for page_id in watched.first_pages)
@@ -422,6 +501,15 @@ def _find_target(row: CollectedPage, page: WatchedPage) -> str:
     """Return where a page leads now, "" if to itself; a first page may lead where it wants."""
     target = address_of(page.state.moved_to or page.state.final_url or "")
     return target if row.depth and target and target != row.url and row.kind == "page" else ""
+
+
+def _lacks_base(listing: WatchedPage, watched: WatchedSentinel) -> bool:
+    """Return whether a list of pages was polled, but not for a collection as it is now: what is
+    published before it is polled again would be its base, and no news.
+    """
+    rows = (sub.row for sub in listing.subscriptions.values() if sub.row.sentinel_id == watched.row.id)
+    is_new = any(not row.taken and row.missing is None for row in rows)
+    return listing.state.checked_at is not None and is_new
 
 
 def _is_on(page: WatchedPage, sentinel_id: int) -> bool:
@@ -439,7 +527,7 @@ def _seed(c: Connection, watched: WatchedSentinel, now: Instant) -> None:
     maps = [FoundAddress(f"{origin}/sitemap.xml", 0, "map") for origin in origins]
     collections.add(c, watched.row.id, [FoundAddress(url, 0) for url in known], at=now)
     for url, page_id in known.items():
-        collections.watch(c, watched.row.id, url, page_id)
+        collections.watch(c, watched.row.id, url, page_id, at=now)
     collections.add(c, watched.row.id, maps, at=now)
 
 
@@ -450,16 +538,16 @@ def _keep_read(
     collections.add(c, sentinel_id, found, at=now)
 
 
-def _leave(c: Connection, sentinel_id: int, row: CollectedPage, state: PageState, reason: str, now: Instant) -> None:
-    collections.leave(c, sentinel_id, row.url, state=state, reason=reason)
+def _leave(c: Connection, sentinel_id: int, row: CollectedPage, now: Instant) -> None:
+    collections.leave(c, sentinel_id, row)
     if row.page_id is not None:
         for sub in subscriptions.listing(c, sentinel_id=sentinel_id, page_id=row.page_id):
             subscriptions.leave(c, sub.id, now)
 
 
-def _leave_out(c: Connection, sentinel_id: int, urls: Iterable[str], reason: str) -> None:
-    for url in urls:
-        collections.leave(c, sentinel_id, url, state="left", reason=reason)
+def _leave_out(c: Connection, sentinel_id: int, rows: Iterable[CollectedPage]) -> None:
+    for row in rows:
+        collections.leave(c, sentinel_id, row)
 
 
 def _subscribe(c: Connection, watched: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
@@ -472,7 +560,6 @@ def _subscribe(c: Connection, watched: WatchedSentinel, urls: Iterable[str], now
         try:
             identity = address.identify(url, watched.sentinel.asking, owner_id=owner_id)
         except (AddressError, UsageError):
-            collections.leave(c, watched.row.id, url, state="left", reason="no request can be made for it")
             continue
         made[url] = pages.ensure(c, identity)
         subscriptions.add(
@@ -485,12 +572,12 @@ def _subscribe(c: Connection, watched: WatchedSentinel, urls: Iterable[str], now
             since=now,
             revision=watched.row.revision,
         )
-        collections.watch(c, watched.row.id, url, made[url])
+        collections.watch(c, watched.row.id, url, made[url], at=now)
     return made
 
 
-def _publish_quietly(c: Connection, sentinel_id: int, page_id: int, now: Instant) -> None:
-    """Publish the list as a new base, as the collection is now: nobody is notified of it."""
-    collections.publish(c, sentinel_id, news=False)
-    for sub in subscriptions.listing(c, sentinel_id=sentinel_id, page_id=page_id):
-        subscriptions.begin_anew(c, sub.id, now)
+def _publish(c: Connection, sentinel_id: int, page_id: int, *, news: bool, at: Instant) -> None:
+    """Publish the list; unless with `news`, as a new base: nobody is notified of it."""
+    collections.publish(c, sentinel_id, news=news, at=at)
+    for sub in () if news else subscriptions.listing(c, sentinel_id=sentinel_id, page_id=page_id):
+        subscriptions.begin_anew(c, sub.id, at)

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from heapq import heappop, heappush
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tidings.clock import DAY, MINUTE
 from tidings.errors import AddressError
@@ -30,16 +31,16 @@ from tidings.service.show.finding import spell_count
 from tidings.service.show.records import rfc3339
 from tidings.service.watch.watchlist import read_meaning
 from tidings.storage.watches import collections, sentinels
-from tidings.storage.watches.collections import CollectedPage, FoundAddress
+from tidings.storage.watches.collections import CollectedPage, CollectionStand, FoundAddress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidings.model.interval import Instant
+    from tidings.model.interval import Duration, Instant
     from tidings.service.collections.read_links import ReadLinks
     from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
     from tidings.storage.db.connection import Connection
-    from tidings.storage.watches.collections import CollectionPage
+    from tidings.storage.watches.collections import CollectionPage, PageState
 
 MOST_FOUND: Final = 50_000
 """Addresses that a collection remembers."""
@@ -49,23 +50,43 @@ NAMED_A_DAY: Final = 0.02
 """New pages a day for each page that was named at first, until a page's own history says more: a
 list of fifty is likely to name one more.
 """
+RETRIED_AFTER: Final[Duration] = 10 * MINUTE
+"""An address that failed is requested again so much later, then after four times as long each
+time.
+"""
+RETRIED_WITHIN: Final[Duration] = 30 * DAY
+"""The longest such wait; a sitemap or feed that was read once waits a day at most."""
+NAMED_AGAIN: Final[Duration] = DAY
+"""So long after it failed, an address is requested again if a new version of a page names it."""
+TRAPPED: Final = "pages like it have no new text"
 _GROUPS: Final[Mapping[str, Callable[[CollectedPage], bool]]] = {
     "waiting": lambda row: row.state == "found",
-    "unread": lambda row: row.state == "watched" and not row.read_seq,
+    "unread": lambda row: row.state == "watched" and (not row.read_seq or row.tries > 0),
+    "doubted": lambda row: row.state == "watched" and row.reason != "",
+    "trapped": lambda row: row.state == "left" and row.reason == TRAPPED,
     "maps": lambda row: row.kind == "map",
-    "followed": lambda row: row.depth > 0 and row.kind == "page" and row.state != "left",
+    "followed": lambda row: row.depth > 0 and row.kind == "page" and row.state != "left" and _has_no_doubt(row),
     "news": lambda row: row.kind == "page" and (_is_unlisted(row, is_news=True) or _is_listed_still(row)),
     "others": lambda row: row.kind == "page" and _is_unlisted(row, is_news=False),
 }
 """The addresses that each poll of a page needs, so that no poll reads all addresses.
 
-`followed`: found on other pages, and pages of the collection, or to be; `news`: came or went since
-the list of pages was published; `others`: the list lacks them too.
+`doubted`: its next poll decides whether it is left; `followed`: found on other pages, and pages of
+the collection, or to be; `news`: came or went since the list of pages was published; `others`: the
+list lacks them too.
 """
 
 
+def _has_no_doubt(row: CollectedPage) -> bool:
+    """Return whether an address is, or was, a page, or has yet to be requested for the first
+    time.
+    """
+    return not row.tries or row.read_seq != 0
+
+
 def _is_unlisted(row: CollectedPage, *, is_news: bool) -> bool:
-    return row.state == "watched" and not row.is_listed and row.read_seq > 0 and row.is_news is is_news
+    is_read = row.state == "watched" and row.read_seq != 0 and not row.tries
+    return is_read and not row.is_listed and row.is_news is is_news
 
 
 def _is_listed_still(row: CollectedPage) -> bool:
@@ -101,6 +122,16 @@ def _no_groups() -> dict[str, dict[str, None]]:
     return {name: {} for name in _GROUPS}
 
 
+class NamedAddresses(NamedTuple):
+    """The addresses that a page names: `new` ones, those that failed before and may be there
+    `again`, and those that are `nearer` to the first pages than was known.
+    """
+
+    new: list[FoundAddress]
+    again: list[str]
+    nearer: list[str]
+
+
 @dataclass(slots=True)
 class KnownCollection:
     """A collection as it stands; `watched_sentinel` is its sentinel as it is now."""
@@ -116,6 +147,8 @@ class KnownCollection:
     """the form of each address"""
     judged: set[str] = field(default_factory=set)
     """forms of which more is known since the last `find_trapped`, or that have more addresses"""
+    trapped: set[str] = field(default_factory=set)
+    """forms whose addresses were left since they have no new text"""
     dirty: set[int] = field(default_factory=set)
     """pages whose newest state was not taken in yet"""
     preferred: set[int] = field(default_factory=set)
@@ -128,6 +161,10 @@ class KnownCollection:
     """waiting addresses as they were ranked last, the best last"""
     ranked_until: Instant = 0
     """when they are ranked again; 0: now"""
+    retries: list[tuple[Instant, str]] = field(default_factory=list)
+    """a heap of the addresses that failed and when they are requested again, with former times"""
+    stand: CollectionStand = CollectionStand()
+    """how it stands, as stored"""
 
     @property
     def scope(self) -> Scope:
@@ -159,9 +196,19 @@ class KnownCollection:
             self._count_named(row)
             if row.kind == "page" and (row.read_seq or row.reason.startswith("says the same")):
                 self.form(row.url).recall(row.url, row.sketch, is_new=row.state != "left")
+            elif row.reason == TRAPPED:
+                self.trapped.add(self.name(row.url))
+        for row in self.rows.values():
+            if row.reason.startswith(LEADS_TO) and not row.read_seq:
+                target = self.rows.get(row.reason.removeprefix(f"{LEADS_TO} "))
+                if target is None or target.found_on != row.page_id:
+                    self.form(row.url).asked += 1
 
     def put(self, row: CollectedPage) -> None:
         """Store an address as it is now."""
+        before = self.rows.get(row.url)
+        if row.retry_at is not None and (before is None or before.retry_at != row.retry_at):
+            heappush(self.retries, (row.retry_at, row.url))
         self.rows[row.url] = row
         if row.page_id is not None:
             self.urls[row.page_id] = row.url
@@ -184,34 +231,77 @@ class KnownCollection:
         """Return what is known of the form of an address."""
         return self.forms[self.name(url)]
 
-    def find_new(self, source: CollectedPage, read: ReadLinks) -> list[FoundAddress]:
-        """Return the addresses that a page names and that are not known, each with why it is left
-        out, if it is.
+    def find_new(self, source: CollectedPage, read: ReadLinks, now: Instant) -> NamedAddresses:
+        """Return the addresses that a page names and of which there is more to know; a new one with
+        why it is left out, if it is.
         """
         found: dict[str, FoundAddress] = {}
+        again: dict[str, None] = {}
+        nearer: dict[str, None] = {}
         is_news = source.read_seq > 0
         depth = source.depth + 1
         patterns, origins = self.scope.patterns, self.origins
-        if depth <= self.scope.depth:
-            for link, anchor in read.links:
-                url = _write_plainly(address_of(link))
-                if (
-                    not url
-                    or url in self.rows
-                    or url in found
-                    or not is_page(url)
-                    or not belongs(url, patterns, origins)
-                ):
-                    continue
-                trap = trap_of(url)
-                found[url] = FoundAddress(
-                    url, depth, "page", "left" if trap else "found", trap, anchor, source.page_id, is_news and not trap
-                )
         for link in read.maps[: max(0, MOST_MAPS - len(self.groups["maps"]))]:
             url = _write_plainly(address_of(link))
             if url and url not in self.rows and origin_of(url) in origins:
                 found[url] = FoundAddress(url, source.depth, "map", found_on=source.page_id)
-        return list(found.values())[: max(0, MOST_FOUND - len(self.rows))]
+        for link, anchor in read.links if depth <= self.scope.depth else ():
+            url = _write_plainly(address_of(link))
+            if not url or url in found:
+                continue
+            if (row := self.rows.get(url)) is not None:
+                if self.may_return(row, now):
+                    again[url] = None
+                if depth < row.depth:
+                    nearer[url] = None
+            elif is_page(url) and belongs(url, patterns, origins):
+                trap = trap_of(url)
+                found[url] = FoundAddress(
+                    url, depth, "page", "left" if trap else "found", trap, anchor, source.page_id, is_news and not trap
+                )
+        return NamedAddresses(list(found.values())[: max(0, MOST_FOUND - len(self.rows))], list(again), list(nearer))
+
+    def draw_nearer(self, urls: Iterable[str], depth: int) -> None:
+        """Note that addresses are fewer links away than was known: they are read again."""
+        for url in urls:
+            row = self.revise(url, depth=depth, read_seq=-abs(self.rows[url].read_seq))
+            if row.page_id is not None:
+                self.dirty.add(row.page_id)
+
+    # -- addresses that failed ---------------------------------------------------------------------
+
+    def may_return(self, row: CollectedPage, now: Instant) -> bool:
+        """Return whether an address that failed is requested again because a page names it."""
+        return row.retry_at is not None and now - row.since >= NAMED_AGAIN
+
+    def list_due_again(self, now: Instant) -> list[str]:
+        """Return the addresses that failed and are to be requested again."""
+        found: dict[str, None] = {}
+        while self.retries and self.retries[0][0] <= now:
+            at, url = heappop(self.retries)
+            if self.rows[url].retry_at == at:
+                found[url] = None
+        return list(found)
+
+    def fail(self, row: CollectedPage, reason: str, now: Instant, *, for_good: bool) -> CollectedPage:
+        """Return an address that is left because its page failed, with when it is requested
+        again; `for_good`: its server says that this lasts.
+        """
+        longest = DAY if row.kind == "map" and row.read_seq else RETRIED_WITHIN
+        wait = longest if for_good else min(longest, RETRIED_AFTER * 4 ** min(row.tries, 16))
+        state: PageState = "gone" if row.read_seq else "left"
+        return replace(row, state=state, reason=reason[:200], since=now, retry_at=now + wait, tries=row.tries + 1)
+
+    def bring_back(self, urls: Iterable[str], now: Instant) -> None:
+        """Let addresses wait for a request again."""
+        for url in urls:
+            row = self.rows[url]
+            if row.reason.startswith(LEADS_TO) and not row.read_seq:
+                self.form(url).asked = max(0, self.form(url).asked - 1)
+            is_news = row.is_news or row.state == "gone"
+            self.put(replace(row, state="found", reason="", retry_at=None, since=now, is_news=is_news))
+            if row.kind == "map":
+                self.ranked_until = 0
 
     def take(self, found: Iterable[FoundAddress], at: Instant) -> None:
         """Note addresses that were written, and found at an instant (µs)."""
@@ -219,18 +309,23 @@ class KnownCollection:
             self.put(
                 CollectedPage(
                     one.url, None, one.depth, one.kind, one.state, one.reason, one.anchor, "", "", one.found_on, at,
-                    one.is_news, False, 0, 0,
+                    one.is_news, False, 0, 0, at,
                 )
             )  # fmt: skip
             self._count_named(self.rows[one.url])
             if one.state == "found" and (one.is_news or one.kind == "map"):
                 self.ranked_until = 0
 
-    def find_trapped(self) -> list[str]:
-        """Return the waiting addresses whose form has turned out to have no new text."""
+    def judge(self) -> tuple[list[str], list[str]]:
+        """Return the waiting addresses whose form has turned out to have no new text, and those
+        that were left for that although their form has some.
+        """
         judged, self.judged = self.judged, set()
         traps = {name for name in judged if self.forms[name].is_trap}
-        return [url for url in self.groups["waiting"] if self.names[url] in traps] if traps else []
+        freed = (judged - traps) & self.trapped
+        self.trapped = (self.trapped | traps) - freed
+        waiting, trapped = self.groups["waiting"] if traps else (), self.groups["trapped"] if freed else ()
+        return [url for url in waiting if self.names[url] in traps], [url for url in trapped if self.name(url) in freed]
 
     def find_best(self, room: int, sought: Mapping[str, float], now: Instant) -> list[tuple[float, CollectedPage]]:
         """Return at most `room` of the addresses that wait for their first fetch, each with its
@@ -260,7 +355,7 @@ class KnownCollection:
                 sought=sought,
                 is_news=row.is_news,
             )
-            ranked.append((worth + (100.0 if row.kind == "map" else 0.0), row))
+            ranked.append((worth / 2**row.tries + (100.0 if row.kind == "map" else 0.0), row))
         ranked.sort(key=lambda each: (-each[0], each[1].found_at, each[1].url))
         best: list[tuple[float, CollectedPage]] = []
         for worth, row in ranked:
@@ -293,22 +388,29 @@ class KnownCollection:
         return twin if twin and self.rows[twin].state == "watched" else ""
 
     def note_useless(self, url: str) -> None:
-        """Note that an address led to nothing: its form is worth less."""
+        """Note that an address led to nothing new: its form is worth less."""
         self.form(url).asked += 1
         self.judged.add(self.name(url))
+
+    def note_failed(self, url: str) -> None:
+        """Note that an address did not lead to a page: those of its form are requested later."""
+        self.form(url).failed += 1
 
     def lacks_pages(self) -> bool:
         """Return whether it follows links, has read all that it knows, and has nothing but its
         first pages.
         """
-        groups = self.groups
-        is_read = bool(self.rows) and not groups["waiting"] and not groups["unread"]
-        return self.scope.depth > 0 and is_read and not groups["followed"]
+        if not self.rows or not self.scope.depth or self.groups["followed"]:
+            return False
+        unread = (self.rows[url] for name in ("waiting", "unread") for url in self.groups[name])
+        return not any(_has_no_doubt(row) for row in unread)
 
-    def note_published(self, *, news: bool) -> None:
+    def note_published(self, *, news: bool, at: Instant) -> None:
         """Note that the list of pages was published, with `news` only by what came and went."""
         for url in [*self.groups["news"], *(() if news else self.groups["others"])]:
-            self.put(replace(self.rows[url], is_listed=self.rows[url].state == "watched"))
+            row = self.rows[url]
+            self.put(replace(row, is_listed=row.state == "watched" and not row.tries))
+        self.stand = self.stand._replace(**{"news_at" if news else "quiet_at": at})
 
     def _count_named(self, row: CollectedPage) -> None:
         if row.found_on is not None and row.state != "left":
@@ -323,7 +425,8 @@ class KnownCollection:
 
 NO_SCOPE: Final = Scope((), 0, 0.0)
 """That of a sentinel that is no collection."""
-_BEGINNINGS = ("leads to", "says the same as")
+LEADS_TO: Final = "leads to"
+_BEGINNINGS = (LEADS_TO, "says the same as")
 """Reasons that name an address, which is left out where they are counted."""
 
 

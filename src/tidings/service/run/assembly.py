@@ -295,6 +295,7 @@ async def _build(
     )
     watch.committer.listen_to_numbers(copies.note)
     monitor.presence = presence
+    monitor.discovery = discovery
     if isinstance(lease, PlannerLease):
         _share_price(lease, planner)
     _connect(monitor, signals, discovery)

@@ -108,7 +108,7 @@ async def check(
     count: Callable[[int, int], None] | None = None,
 ) -> Checked:
     """Poll the pages `named` (page → sentinels that ask), else all that is due now; detect,
-    deliver, then return.
+    deliver, then return. Of collections, what was found is taken in and published before that.
 
     A clock that was set back aborts the check (`Checked.is_set_back`): a poller that starts then
     continues with `late`. Raises `StoreStalledError` where the results cannot be stored.
@@ -148,7 +148,8 @@ async def check(
         await monitor.live()
         for page_id, asking in (named or {}).items():
             monitor.polling.requests.ask(page_id, sentinels=asking, alone=alone)
-        wanted = set(named) if named is not None else monitor.planner.due_pages(begun)
+        wanted = set(named) if named is not None else set(monitor.planner.due_pages(begun))
+        lists: Collection[int] = ()
         if named is not None:
             monitor.only = wanted
         checked_at, checked = begun, 0
@@ -162,7 +163,7 @@ async def check(
                 (wanted & monitor.watchlist.pages.keys())
                 - monitor.polled_ids
                 - monitor.polling.requests.refused_by_budget
-            )
+            ) | (monitor.watchlist.pages.keys() & lists)
             if not waits:
                 waiting = await _without_paused(monitor, waiting, found)
             if len(found.polls) > checked:
@@ -174,7 +175,10 @@ async def check(
             if monitor.fault is not None:
                 raise monitor.fault
             if not waiting and monitor.quiescent() and not await monitor.owes_deliveries():
-                break
+                lists = await monitor.conclude()
+                wanted |= set(lists)
+                if not lists:
+                    break
             is_over = limit is not None and clock.now() - begun >= limit
             if is_over or (found.is_set_back and monitor.quiescent()):
                 found.late = waiting

@@ -12,7 +12,7 @@ import contextlib
 import gc
 import logging
 import math
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tidings.fetching.politeness import HostGate
     from tidings.model.interval import Duration, Instant
     from tidings.model.observed.unit import Unit
+    from tidings.service.collections.discover import Discovery
     from tidings.service.notify.deliver import SendQueue
     from tidings.service.plan.planner import Planner
     from tidings.service.poll.polling import PollStarter
@@ -183,6 +184,8 @@ class Monitor:
         self._memories = memories
         self._collector = collector
         self._inbox = inbox
+        self.discovery: Discovery | None = None
+        """what finds the pages of collections"""
         self.presence: Presence | None = None
         """what others see of this process, if they may use its database"""
         self.polled_ids: set[int] = set()
@@ -273,6 +276,12 @@ class Monitor:
         now = self.clock.now()
         owes, due = await self.sending.owes(now), self.rules.next_due(now)
         return owes or (due is not None and self._parts.delay("rules", due) <= now)
+
+    async def conclude(self) -> Collection[int]:
+        """Do what is due of collections before a check ends; return the pages that are to be polled
+        for that.
+        """
+        return () if self.discovery is None else await self.discovery.conclude(self.clock.now())
 
     async def rest(self, *, most: Duration) -> None:
         """Wait for input, for the next due work, or for `most`, whichever comes first."""

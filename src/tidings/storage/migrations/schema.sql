@@ -322,6 +322,15 @@ CREATE INDEX ix_delivery_endpoint_id_finished_at_sentinel_id_id ON delivery (end
 CREATE INDEX ix_delivery_sentinel_id ON delivery (sentinel_id);
 CREATE INDEX ix_delivery_waiting ON delivery (due_at) WHERE status = 'waiting';
 
+CREATE TABLE collection (
+  sentinel_id BIGINT NOT NULL,
+  revision BIGINT DEFAULT 1 NOT NULL,
+  news_at BIGINT DEFAULT 0 NOT NULL,
+  quiet_at BIGINT DEFAULT 0 NOT NULL,
+  CONSTRAINT pk_collection PRIMARY KEY (sentinel_id),
+  CONSTRAINT fk_collection_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id)
+);
+
 CREATE TABLE collection_page (
   sentinel_id BIGINT NOT NULL,
   url TEXT NOT NULL,
@@ -339,6 +348,9 @@ CREATE TABLE collection_page (
   is_listed SMALLINT DEFAULT 0 NOT NULL,
   read_seq BIGINT DEFAULT 0 NOT NULL,
   yielded BIGINT DEFAULT 0 NOT NULL,
+  since BIGINT DEFAULT 0 NOT NULL,
+  retry_at BIGINT,
+  tries BIGINT DEFAULT 0 NOT NULL,
   CONSTRAINT pk_collection_page PRIMARY KEY (sentinel_id, url),
   CONSTRAINT fk_collection_page_sentinel_id FOREIGN KEY (sentinel_id) REFERENCES sentinel (id),
   CONSTRAINT fk_collection_page_page_id FOREIGN KEY (page_id) REFERENCES page (id)

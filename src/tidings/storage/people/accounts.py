@@ -159,7 +159,16 @@ def list_shared_tags(c: Connection, owner_id: int) -> list[str]:
     return [row[0] for row in c.rows(text, owner_id=owner_id)]
 
 
-_OF_SENTINEL: Final = ("delivery", "change", "watched_value", "rule_state", "tag", "request", "collection_page")
+_OF_SENTINEL: Final = (
+    "delivery",
+    "change",
+    "watched_value",
+    "rule_state",
+    "tag",
+    "request",
+    "collection_page",
+    "collection",
+)
 """Tables whose rows are deleted with their sentinel."""
 _WATCHED: Final = (
     "SELECT 1 FROM subscription u JOIN sentinel s ON s.id = u.sentinel_id"

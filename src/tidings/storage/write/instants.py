@@ -44,6 +44,8 @@ FACTS: Final[Mapping[str, tuple[str, ...]]] = {
     "secret": ("set_at",),
     "request": ("asked_at",),
     "instance": ("created_at",),
+    "collection": ("news_at", "quiet_at"),
+    "collection_page": ("since",),
 }
 """Past events: clamped to now."""
 WAITS: Final[Mapping[tuple[str, str], str]] = {
@@ -53,6 +55,7 @@ WAITS: Final[Mapping[tuple[str, str], str]] = {
     ("event_source", "due_at"): "checked_at",
     ("websub", "due_at"): "asked_at",
     ("websub", "until"): "asked_at",
+    ("collection_page", "retry_at"): "since",
 }
 """Due a fixed time after an event: if that was in the future, counted from now."""
 HOLDS: Final[Mapping[tuple[str, str], Duration]] = {

@@ -10,8 +10,9 @@ from tidings.clock import DAY, MINUTE
 from tidings.fetching import address
 from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import Interest, Scope, Sentinel, Watched
+from tidings.record import replace
 from tidings.search.sites import COMPARED
-from tidings.service.collections.known import KnownCollection
+from tidings.service.collections.known import LEADS_TO, TRAPPED, KnownCollection
 from tidings.service.collections.read_links import ReadLinks
 from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
@@ -78,19 +79,25 @@ def test_groups_match_the_rows_after_any_changes():
             f"{HOME}p{draw.randrange(30)}",
             state=draw.choice(("found", "watched", "gone", "left")),
             kind=draw.choice(("page", "map")),
-            read_seq=draw.randrange(2),
+            read_seq=draw.choice((-1, 0, 1)),
+            tries=draw.choice((0, 0, 0, 1)),
+            reason=draw.choice(("", "leads to elsewhere", TRAPPED)),
             is_news=draw.random() < 0.5,
             is_listed=draw.random() < 0.5,
         )
         if draw.random() < 0.02:
-            made.note_published(news=draw.random() < 0.5)
+            made.note_published(news=draw.random() < 0.5, at=1)
         pages = [row for row in made.rows.values() if row.kind == "page"]
-        here = [row for row in pages if row.state == "watched" and row.read_seq and not row.is_listed]
+        read = [row for row in pages if row.state == "watched" and row.read_seq and not row.tries]
+        here = [row for row in read if not row.is_listed]
+        watched = [row for row in made.rows.values() if row.state == "watched"]
         expected = {
             "waiting": [row for row in made.rows.values() if row.state == "found"],
-            "unread": [row for row in made.rows.values() if row.state == "watched" and not row.read_seq],
+            "unread": [row for row in watched if not row.read_seq or row.tries],
+            "doubted": [row for row in watched if row.reason],
+            "trapped": [row for row in made.rows.values() if row.state == "left" and row.reason == TRAPPED],
             "maps": [row for row in made.rows.values() if row.kind == "map"],
-            "followed": [row for row in pages if row.depth and row.state != "left"],
+            "followed": [row for row in pages if row.state != "left" and (not row.tries or row.read_seq)],
             "news": [row for row in here if row.is_news]
             + [row for row in pages if row.is_listed and row.state != "watched"],
             "others": [row for row in here if not row.is_news],
@@ -98,7 +105,7 @@ def test_groups_match_the_rows_after_any_changes():
         assert {name: {row.url for row in rows} for name, rows in expected.items()} == {
             name: set(urls) for name, urls in made.groups.items()
         }
-    made.note_published(news=False)
+    made.note_published(news=False, at=1)
     assert not made.groups["news"]
     assert not made.groups["others"]
 
@@ -142,7 +149,7 @@ def test_compared_texts_are_limited_after_a_restart():
 def test_links_of_a_first_page_are_found_whatever_form_its_address_has(home: str, link: str) -> None:
     """The address is compared in the form in which it is requested."""
     known = make_collection(row(HOME, 1), home=home)
-    (found,) = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((link, ""),)))
+    (found,) = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((link, ""),)), 0).new
 
     assert address.parse(link).origin == address.parse(found.url).origin
 
@@ -166,6 +173,40 @@ def test_first_page_leads_only_to_its_own_site(home: str, final: str, *, expecte
     known = make_collection(row(HOME, 1), home=home)
     state = PageState(page_id=1, final_url=final)
     known.note_first_page(WatchedPage(address.identify(home), state))
-    found = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((f"{final}page", ""),)))
+    found = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((f"{final}page", ""),)), 0).new
 
     assert expected is bool(found)
+
+
+def test_waits_of_an_address_that_fails_grow():
+    """Ten minutes, then four times as long; a month at most, a day for a feed that was read."""
+    made = make_collection(row(HOME, 1))
+    waits = []
+    for kind, read_seq in [("page", 0), ("map", 1)]:
+        failed = replace(row(f"{HOME}p", 2, read_seq=read_seq), kind=kind)
+        for _ in range(9):
+            failed = made.fail(failed, "answered 404", 0, for_good=False)
+            waits.append((failed.retry_at or 0) // MINUTE)
+
+    assert [10, 40, 160, 640, 2_560, 10_240, 40_960, 43_200, 43_200] == waits[:9]
+    assert [10, 40, 160, 640, 1_440, 1_440, 1_440, 1_440, 1_440] == waits[9:]
+    assert 30 * DAY == made.fail(row(f"{HOME}p", 2), "leads to x", 0, for_good=True).retry_at
+
+
+def test_form_is_freed_once_its_pages_have_new_text():
+    """Those that led elsewhere are pages in the end: what was left out for them comes back."""
+    rows = [row(f"{HOME}p{n}", n + 2) for n in range(12)]
+    waiting = [replace(row(f"{HOME}p{n}"), state="found") for n in range(20, 25)]
+    made = make_collection(*rows, *waiting)
+    for one in rows[:6]:
+        made.note_useless(one.url)
+        made.put(made.fail(one, f"{LEADS_TO} outside of the scope", 0, for_good=False))
+    trapped, freed = made.judge()
+    assert ({one.url for one in waiting}, []) == (set(trapped), freed)
+    for url in trapped:
+        made.revise(url, state="left", reason=TRAPPED)
+
+    made.bring_back(made.list_due_again(DAY), DAY)
+    for number, one in enumerate(rows[:6]):
+        made.note_first(replace(one, sketch=f"{number:08x}"), ())
+    assert sorted(trapped) == sorted(made.judge()[1])

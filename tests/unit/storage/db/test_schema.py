@@ -49,7 +49,7 @@ def test_every_table_of_the_contract_exists():
     expected = (
         "owner session token shared_tag published_tag sentinel sentinel_revision tag page page_member host subscription version version_member blob digest comparison"
         " quarantine change event endpoint delivery poll request estimate timer rule_state budget secret lease garbage instance tag_default event_source event_key trust hint signal_key websub inbox_mark watched_value"
-        " collection_page"
+        " collection collection_page"
     )
 
     assert set(expected.split()) == set(TABLES)
