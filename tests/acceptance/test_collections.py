@@ -553,3 +553,118 @@ def test_links_of_a_page_that_turns_out_to_be_nearer_are_followed(world: World):
 
     assert "watched" == states(world)["/docs/d"][0]
     assert "" == world.console.getvalue()  # it was there before
+
+
+def list_watched(world: World) -> set[str]:
+    """Return the paths of the watched addresses."""
+    return {path for path, (state, _) in states(world).items() if state == "watched"}
+
+
+def test_altered_scope_reaches_the_collection(world: World):
+    """Pages outside are left, and come back with a wider scope. Neither is notified; later news are."""
+    show(world, 4)
+    world.add(TEXT)
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        world.add('Alter docs Scope "/docs/*", "!/docs/p1*"')
+        service.pass_time(2 * HOUR)
+        assert {"/docs/", "/docs/p0", "/docs/p2", "/docs/p3"} == list_watched(world)
+        assert ("left", "outside of the scope") == states(world)["/docs/p1"]
+        seen = len(world.server.seen)
+        service.pass_time(DAY)
+        assert "/docs/p1" not in {one.path for one in world.server.seen[seen:]}
+        world.add('Alter docs Scope "/docs/*"')
+        service.pass_time(6 * HOUR)
+        assert "/docs/p1" in list_watched(world)
+        assert "" == world.console.getvalue()
+        show(world, 5)
+        service.pass_time(12 * HOUR)
+
+    (line,) = world.console.getvalue().splitlines()
+    assert 'new page "Title 4"' in line
+    assert [] == world.violations()
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_wider_scope_follows_links_of_unchanged_pages(world: World, restarts: bool):
+    """A deeper one, or with other folders, in a running service or before its next start."""
+    world.page("/docs/", '<a href="/docs/a">a</a> <a href="/blog/x">x</a>')
+    world.page("/docs/a", f'<p>{prose(1)}</p><a href="/docs/b">b</a>')
+    world.page("/docs/b", f"<p>{prose(2)}</p>")
+    world.page("/blog/x", f"<p>{prose(3)}</p>")
+    world.add(TEXT.replace("Depth 3", "Depth 1"))
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        assert {"/docs/", "/docs/a"} == list_watched(world)
+        if not restarts:
+            world.add('Alter docs Depth 2 Scope "/docs/*", "/blog/*"')
+            service.pass_time(6 * HOUR)
+    if restarts:
+        world.add('Alter docs Depth 2 Scope "/docs/*", "/blog/*"')
+        with serve(world) as service:
+            service.pass_time(6 * HOUR)
+
+    assert {"/docs/", "/docs/a", "/docs/b", "/blog/x"} == list_watched(world)
+    assert "" == world.console.getvalue()
+
+
+def test_other_first_page_is_read(world: World):
+    """Its links are followed; the pages of the former one are left."""
+    show(world, 3)
+    world.page("/blog/", '<a href="/blog/x">x</a>')
+    world.page("/blog/x", f"<p>{prose(9)}</p>")
+    world.add(TEXT)
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        world.add('Alter docs Using {/blog/} Scope "/blog/*"')
+        service.pass_time(6 * HOUR)
+
+    assert {"/blog/", "/blog/x"} == list_watched(world)
+    assert "" == world.console.getvalue()
+    assert [] == world.violations()
+
+
+def test_altered_request_reaches_all_pages(world: World):
+    """A header is sent for the first page and for those that it names."""
+    show(world, 3)
+    world.add(f"{TEXT} Fetch every 1 hour")
+
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        world.add('Alter docs Header "X-Way" "new"')
+        service.pass_time(HOUR)
+        seen = len(world.server.seen)
+        service.pass_time(3 * HOUR)
+        sent = {one.path: one.headers.get("x-way") for one in world.server.seen[seen:] if "/docs/" in one.path}
+
+    assert {"/docs/": "new", "/docs/p0": "new", "/docs/p1": "new", "/docs/p2": "new"} == sent
+    assert {"watched": 4} == world.read(collections.count, 1)
+    assert "" == world.console.getvalue()
+
+
+def test_stopped_collection_gets_no_more_pages(world: World, monkeypatch: pytest.MonkeyPatch):
+    """It is disabled just when addresses become pages of it."""
+    show(world, 5)
+    world.add(TEXT)
+    find_best = KnownCollection.find_best
+    stops: list[bool] = []
+
+    def find(self: KnownCollection, *given: object) -> object:
+        found = find_best(self, *given)  # type: ignore[arg-type]
+        if any(row.kind == "page" for _, row in found) and not stops:
+            stops.append(True)
+            world.add("Disable docs")
+        return found
+
+    monkeypatch.setattr(KnownCollection, "find_best", find)
+    with serve(world) as service:
+        service.pass_time(3 * HOUR)
+        assert stops
+        assert [] == world.read(subscriptions.listing, active=True)
+        world.add("Enable docs")
+        service.pass_time(3 * HOUR)
+
+    assert {"watched": 6} == world.read(collections.count, 1)

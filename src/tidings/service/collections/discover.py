@@ -11,28 +11,26 @@ that ends at any moment, or after each check, loses nothing but the reading of a
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tidings.clock import DAY, HOUR, MINUTE, SECOND
-from tidings.errors import AddressError, BlobError, StoreDamagedError, StoreError, UsageError
-from tidings.fetching import address
+from tidings.errors import BlobError, OvertakenError, StoreDamagedError, StoreError
 from tidings.isolation.runner import Died
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event
-from tidings.model.watch.sentinel import LISTING
 from tidings.record import replace
 from tidings.search.sites import address_of, belongs, worth_refresh
 from tidings.service.collections.known import LEADS_TO, TRAPPED, KnownCollection
 from tidings.service.collections.read_links import ReadLinks, read_links
+from tidings.service.collections.reconcile import UNUSABLE, reconcile, subscribe
 from tidings.service.examine.stored_versions import read_body
 from tidings.service.watch.composite_parts import listing_parts
-from tidings.storage.observed import pages
-from tidings.storage.watches import collections, events, subscriptions
+from tidings.storage.watches import collections, events, sentinels, subscriptions
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
-from tidings.storage.watches.sentinels import first_tick
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -44,7 +42,10 @@ if TYPE_CHECKING:
     from tidings.service.plan.planner import Planner
     from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel, Watchlist
     from tidings.storage.db.connection import Connection
+    from tidings.storage.watches.sentinels import SentinelRow
     from tidings.storage.write.store import Store
+
+T = TypeVar("T")
 
 log = logging.getLogger("tidings.service.collections")
 MOST_AT_ONCE: Final = 50
@@ -61,7 +62,6 @@ LEAST_SAVED: Final = 3.0
 """Requests that a collection can save up at least: a page that leads elsewhere needs two."""
 LEARNED_EVERY: Final[Duration] = 10 * MINUTE
 _GONE: Final = frozenset({"404", "410"})
-UNUSABLE: Final = "no request can be made for it"
 _TRIES: Final = 3
 """Polls of a page that was never read, after which it is left out."""
 CONFIRMED_AFTER: Final[Duration] = 5 * MINUTE
@@ -146,13 +146,11 @@ class Discovery:
             if self._known:
                 await self._learn(now)
             for known in list(self._known.values()):
-                await self._bring_back(known, known.list_due_again(now), now)
-                await self._read_dirty(known, now)
-                await self._leave_traps(known, now)
-                wakes.extend(self._poll_doubted(known, now))
-                wakes.append(await self._admit(known, now))
-                wakes.append(await self._publish(known, now, ends=ends))
-                wakes.extend(at for at, _ in known.retries[:1])
+                try:
+                    wakes.extend(await self._keep(known, now, ends=ends))
+                except OvertakenError:  # it is taken in as it is now
+                    del self._known[known.id]
+                    wakes.append(now + SECOND)
         except StoreError:
             self._known.clear()  # all begin anew, from what is stored
             raise
@@ -160,6 +158,20 @@ class Discovery:
             self._is_running = False
             soon = [self.next_due] if self.next_due is not None else []
             self.next_due = min([*soon, *(max(at, now + SECOND) for at in wakes)], default=None)
+
+    async def _keep(self, known: KnownCollection, now: Instant, *, ends: bool) -> list[Instant]:
+        """Do what is due of a collection; return when there may be more to do."""
+        await self._bring_back(known, known.list_due_again(now), now)
+        await self._read_dirty(known, now)
+        await self._leave_traps(known, now)
+        waits = self._poll_doubted(known, now)
+        waits.append(await self._admit(known, now))
+        waits.append(await self._publish(known, now, ends=ends))
+        return [*waits, *(at for at, _ in known.retries[:1])]
+
+    async def _write(self, known: KnownCollection, fn: Callable[..., T], *args: Any, **more: Any) -> T:
+        """Write for a collection; raise `OvertakenError` if it was altered or has ended meanwhile."""
+        return await self._store.write(_write_as_it_was, known.watched_sentinel.row, fn, args, more)
 
     # -- what is there -----------------------------------------------------------------------------
 
@@ -176,25 +188,29 @@ class Discovery:
             before = self._known.get(sentinel_id)
             if not self._watchlist.is_home(watched):
                 self._take_class(watched)
-            elif before is None:
-                await self._begin(watched, now)
-            elif (
-                before.watched_sentinel.row.revision != watched.row.revision
-                or before.watched_sentinel.budget_name != watched.budget_name
-            ):
+            elif before is None or before.stand.revision != watched.row.revision:
+                with contextlib.suppress(OvertakenError):  # then others have written, and it is seen
+                    await self._begin(watched, now, led_to=before.led_to if before else ())
+            elif before.watched_sentinel.budget_name != watched.budget_name:
                 before.watched_sentinel = watched
                 await self._set_budget(watched, now)
             else:
                 before.watched_sentinel = watched
 
-    async def _begin(self, watched: WatchedSentinel, now: Instant) -> None:
+    async def _begin(self, watched: WatchedSentinel, now: Instant, *, led_to: Iterable[str] = ()) -> None:
+        """Take in a collection from what is stored; one that was altered becomes what its text
+        says. `led_to` are the sites to which its first pages led before.
+        """
         known = KnownCollection(watched)
+        known.note_led_to(led_to)
+        for page in map(self._watchlist.pages.get, watched.first_pages):
+            if page is not None:
+                known.note_first_page(page)
         await self._set_budget(watched, now)
-        rows = await self._store.read(collections.listing, watched.row.id)
-        if not rows:
-            await self._store.write(_seed, watched, now)
-            rows = await self._store.read(collections.listing, watched.row.id)
-        known.load(rows)
+        touched = await self._write(known, reconcile, watched, known.origins, now)
+        if touched:
+            await self._reload(watched, touched, now)
+        known.load(await self._store.read(collections.listing, watched.row.id))
         known.stand = await self._store.read(collections.stand, watched.row.id)
         known.dirty = {page_id for page_id in known.urls if page_id in self._watchlist.pages}
         self._known[watched.row.id] = known
@@ -283,7 +299,7 @@ class Discovery:
             found = [
                 FoundAddress(target, row.depth, anchor=row.anchor or row.title, found_on=row.page_id, is_news=is_news)
             ]
-            await self._store.write(collections.add, known.watched_sentinel.row.id, found, at=now)
+            await self._write(known, collections.add, known.id, found, at=now)
             known.take(found, now)
         elif not row.read_seq:
             known.note_useless(row.url)
@@ -292,7 +308,7 @@ class Discovery:
     async def _doubt(self, known: KnownCollection, row: CollectedPage, reason: str, now: Instant) -> None:
         """Note why the next poll of a page decides whether it is left; "" if it is not."""
         row = known.revise(row.url, reason=reason, since=now)
-        await self._store.write(collections.leave, known.watched_sentinel.row.id, row)
+        await self._write(known, collections.leave, known.id, row)
 
     def _poll_doubted(self, known: KnownCollection, now: Instant) -> list[Instant]:
         """Poll pages that may have to be left; return when to see about them again."""
@@ -336,11 +352,11 @@ class Discovery:
             since=since, reason="",
         )  # fmt: skip
         twin = known.note_first(row, found) if is_first else ""
-        await self._store.write(_keep_read, known.watched_sentinel.row.id, row, found, now)
+        await self._write(known, _keep_read, known.id, row, found, now)
         known.take(found, now)
         await self._bring_back(known, again, now)
         if nearer:
-            await self._store.write(collections.draw_nearer, known.watched_sentinel.row.id, nearer, row.depth + 1)
+            await self._write(known, collections.draw_nearer, known.id, nearer, row.depth + 1)
             known.draw_nearer(nearer, row.depth + 1)
         if twin and row.depth:
             left = replace(row, state="left", reason=f"says the same as {twin}"[:200], since=now)
@@ -356,7 +372,7 @@ class Discovery:
 
     async def _leave(self, known: KnownCollection, row: CollectedPage, now: Instant) -> None:
         """Stop watching a page."""
-        await self._store.write(_leave, known.watched_sentinel.row.id, row, now)
+        await self._write(known, _leave, known.id, row, now)
         known.put(row)
         if row.page_id is not None:
             await self._reload(known.watched_sentinel, (row.page_id,), now)
@@ -364,14 +380,14 @@ class Discovery:
     async def _bring_back(self, known: KnownCollection, urls: Collection[str], now: Instant) -> None:
         """Let addresses that were left be requested again."""
         if urls:
-            await self._store.write(collections.bring_back, known.watched_sentinel.row.id, urls, at=now)
+            await self._write(known, collections.bring_back, known.id, urls, at=now)
             known.bring_back(urls, now)
 
     async def _leave_traps(self, known: KnownCollection, now: Instant) -> None:
         trapped, freed = known.judge()
         rows = [replace(known.rows[url], state="left", reason=TRAPPED, since=now) for url in trapped]
         if rows:
-            await self._store.write(_leave_out, known.watched_sentinel.row.id, rows)
+            await self._write(known, _leave_out, known.id, rows)
         for row in rows:
             known.put(row)
         await self._bring_back(known, freed, now)
@@ -428,9 +444,9 @@ class Discovery:
 
     async def _watch(self, known: KnownCollection, rows: Iterable[CollectedPage], now: Instant) -> None:
         watched = known.watched_sentinel
-        made: dict[str, int] = await self._store.write(_subscribe, watched, [row.url for row in rows], now)
+        made: dict[str, int] = await self._write(known, subscribe, watched, [row.url for row in rows], now)
         unusable = [replace(row, state="left", reason=UNUSABLE, since=now) for row in rows if row.url not in made]
-        await self._store.write(_leave_out, watched.row.id, unusable)
+        await self._write(known, _leave_out, known.id, unusable)
         for row in unusable:
             known.put(row)
         for url, page_id in made.items():
@@ -477,7 +493,7 @@ class Discovery:
             return now + SECOND  # a poll under way may have read the list as it was
         try:
             at = max(now, (state.polled_at or 0) + 1)
-            await self._store.write(_publish, watched.row.id, page_id, news=bool(news), at=at)
+            await self._write(known, _publish, known.id, page_id, news=bool(news), at=at)
         finally:
             self._planner.release(page_id)
         known.note_published(news=bool(news), at=at)
@@ -516,19 +532,13 @@ def _is_on(page: WatchedPage, sentinel_id: int) -> bool:
     return any(sub.row.sentinel_id == sentinel_id for sub in page.subscriptions.values())
 
 
-def _seed(c: Connection, watched: WatchedSentinel, now: Instant) -> None:
-    """Begin a collection: with the pages that its text names, and the usual sitemap."""
-    known = {
-        pages.identity(c, sub.page_id).url: sub.page_id
-        for sub in subscriptions.listing(c, sentinel_id=watched.row.id)
-        if sub.label != LISTING
-    }
-    origins = dict.fromkeys(address.parse(url).origin for url in known if url.startswith("http"))
-    maps = [FoundAddress(f"{origin}/sitemap.xml", 0, "map") for origin in origins]
-    collections.add(c, watched.row.id, [FoundAddress(url, 0) for url in known], at=now)
-    for url, page_id in known.items():
-        collections.watch(c, watched.row.id, url, page_id, at=now)
-    collections.add(c, watched.row.id, maps, at=now)
+def _write_as_it_was(
+    c: Connection, row: SentinelRow, fn: Callable[..., T], args: Iterable[Any], more: Mapping[str, Any]
+) -> T:
+    now = sentinels.get(c, row.id)
+    if (now.state, now.revision) != ("enabled", row.revision):
+        raise OvertakenError("a collection was altered, or has ended, while its pages were taken in")
+    return fn(c, *args, **more)
 
 
 def _keep_read(
@@ -548,32 +558,6 @@ def _leave(c: Connection, sentinel_id: int, row: CollectedPage, now: Instant) ->
 def _leave_out(c: Connection, sentinel_id: int, rows: Iterable[CollectedPage]) -> None:
     for row in rows:
         collections.leave(c, sentinel_id, row)
-
-
-def _subscribe(c: Connection, watched: WatchedSentinel, urls: Iterable[str], now: Instant) -> dict[str, int]:
-    """Make addresses pages of a collection; return the page of each for which a request can be
-    made.
-    """
-    made: dict[str, int] = {}
-    owner_id = pages.find_requester(c, watched.row.id) or watched.row.owner_id
-    for url in urls:
-        try:
-            identity = address.identify(url, watched.sentinel.asking, owner_id=owner_id)
-        except (AddressError, UsageError):
-            continue
-        made[url] = pages.ensure(c, identity)
-        subscriptions.add(
-            c,
-            sentinel_id=watched.row.id,
-            page_id=made[url],
-            label="",
-            next_tick=first_tick(watched.sentinel, now),
-            active=True,
-            since=now,
-            revision=watched.row.revision,
-        )
-        collections.watch(c, watched.row.id, url, made[url], at=now)
-    return made
 
 
 def _publish(c: Connection, sentinel_id: int, page_id: int, *, news: bool, at: Instant) -> None:

@@ -167,6 +167,11 @@ class KnownCollection:
     """how it stands, as stored"""
 
     @property
+    def id(self) -> int:
+        """Return the number of its sentinel."""
+        return self.watched_sentinel.row.id
+
+    @property
     def scope(self) -> Scope:
         """Return its scope."""
         scope = self.watched_sentinel.sentinel.scope
@@ -186,8 +191,19 @@ class KnownCollection:
         is the same site, another domain is not.
         """
         url, final = page.identity.url, page.state.final_url
-        if _is_web(url) and _is_web(final) and _is_same_site(url, final):
-            self.led_to.add(address.parse(final).origin)
+        if not (_is_web(url) and _is_web(final) and _is_same_site(url, final)):
+            return
+        if (origin := address.parse(final).origin) not in self.origins:
+            self.led_to.add(origin)
+            for name in self.groups["maps"]:  # of which entries were left out
+                row = self.revise(name, read_seq=-abs(self.rows[name].read_seq))
+                if row.page_id is not None:
+                    self.dirty.add(row.page_id)
+
+    def note_led_to(self, origins: Iterable[str]) -> None:
+        """Note where its first pages led before, if that is the same site as one of them now."""
+        first = [page.url for page in self.watched_sentinel.sentinel.pages if _is_web(page.url)]
+        self.led_to.update(origin for origin in origins if any(_is_same_site(url, origin) for url in first))
 
     def load(self, rows: Iterable[CollectedPage]) -> None:
         """Take over what is stored."""

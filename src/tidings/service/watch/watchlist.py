@@ -510,7 +510,7 @@ class Watchlist:
             row = await self._store.read(sentinels.get_revised, sentinel_id, revision)
         watched = await self._load(row)
         if watched.sentinel.scope is not None:
-            watched.first_pages = await self._store.read(_list_first_pages, watched)
+            watched.first_pages = await self._store.read(list_first_pages, watched)
         return watched
 
     def _move(self, move: CursorMove, page_id: int | None) -> None:
@@ -577,7 +577,8 @@ def _is_first(owner: WatchedSentinel, sub: SubscriptionRow, identity: PageIdenti
     return sub.label == LISTING or identity.given in named
 
 
-def _list_first_pages(connection: Connection, owner: WatchedSentinel) -> set[int]:
+def list_first_pages(connection: Connection, owner: WatchedSentinel) -> set[int]:
+    """Return the pages that the text of a collection names, and the list of its pages."""
     found = subscriptions.listing(connection, sentinel_id=owner.row.id)
     return {s.page_id for s in found if _is_first(owner, s, pages.identity(connection, s.page_id))}
 

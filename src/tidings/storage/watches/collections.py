@@ -264,6 +264,24 @@ def is_read_in_vain(c: Connection, sentinel_id: int) -> bool:
     return bool(c.value(_READ_IN_VAIN, id=sentinel_id))
 
 
+def read_again(c: Connection, sentinel_id: int) -> None:
+    """Let all pages of a collection be read once more for what they name, which is no news."""
+    c.execute("UPDATE collection_page SET read_seq = -abs(read_seq) WHERE sentinel_id = :id", id=sentinel_id)
+
+
+def unlist(c: Connection, sentinel_id: int, reason: str, *, at: Instant) -> None:
+    """Take addresses that were left for a reason out of the list of pages, which is published.
+
+    Args:
+        sentinel_id: The collection.
+        reason: Why they were left.
+        at: When (µs).
+    """
+    text = "UPDATE collection_page SET is_listed = 0 WHERE sentinel_id = :id AND state = 'left' AND reason = :reason"
+    c.execute(text, id=sentinel_id, reason=reason)
+    c.execute(_NOTE.format(name="quiet_at"), id=sentinel_id, value=at)
+
+
 def stand(c: Connection, sentinel_id: int) -> CollectionStand:
     """Return how a collection stands."""
     row = c.one(_STAND, id=sentinel_id)
