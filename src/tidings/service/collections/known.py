@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from tidings.storage.watches.collections import CollectionPage, PageState
 
 MOST_FOUND: Final = 50_000
-"""Addresses that a collection remembers."""
+"""Pages of a collection, and addresses that wait to be one."""
+MOST_KNOWN: Final = 4 * MOST_FOUND
+"""Addresses that it remembers, with those that are gone or left out."""
 MOST_MAPS: Final = 100
 """Sitemaps and feeds that a collection reads."""
 NAMED_A_DAY: Final = 0.02
@@ -60,6 +62,7 @@ NAMED_AGAIN: Final[Duration] = DAY
 """So long after it failed, an address is requested again if a new version of a page names it."""
 TRAPPED: Final = "pages like it have no new text"
 _GROUPS: Final[Mapping[str, Callable[[CollectedPage], bool]]] = {
+    "live": lambda row: row.state in {"found", "watched"},
     "waiting": lambda row: row.state == "found",
     "unread": lambda row: row.state == "watched" and (not row.read_seq or row.tries > 0),
     "doubted": lambda row: row.state == "watched" and row.reason != "",
@@ -275,7 +278,8 @@ class KnownCollection:
                 found[url] = FoundAddress(
                     url, depth, "page", "left" if trap else "found", trap, anchor, source.page_id, is_news and not trap
                 )
-        return NamedAddresses(list(found.values())[: max(0, MOST_FOUND - len(self.rows))], list(again), list(nearer))
+        room = max(0, min(MOST_FOUND - len(self.groups["live"]), MOST_KNOWN - len(self.rows)))
+        return NamedAddresses(list(found.values())[:room], list(again), list(nearer))
 
     def draw_nearer(self, urls: Iterable[str], depth: int) -> None:
         """Note that addresses are fewer links away than was known: they are read again."""
@@ -458,6 +462,12 @@ class CollectionReport:
     gone: int
     left: Sequence[tuple[str, int]]
 
+    @property
+    def is_full(self) -> bool:
+        """Return whether further addresses are not followed."""
+        left_out = sum(count for _, count in self.left)
+        return self.watched + self.wait >= MOST_FOUND or self.watched + self.wait + self.gone + left_out >= MOST_KNOWN
+
     def lines(self) -> list[str]:
         """Return it in words."""
         parts = [f"{spell_count(self.watched, 'page')} watched"]
@@ -466,6 +476,8 @@ class CollectionReport:
         if self.gone:
             parts.append(f"{self.gone:,} gone")
         lines = [", ".join(parts)]
+        if self.is_full:
+            lines.append(f"no more than {MOST_FOUND:,} pages are followed: a narrower Scope leaves room for others")
         if self.left:
             reasons = "; ".join(f"{count:,}: {reason}" for reason, count in self.left[:5])
             lines.append(f"left out: {reasons}")

@@ -12,7 +12,8 @@ from tidings.model.observed.page import PageState
 from tidings.model.watch.sentinel import Interest, Scope, Sentinel, Watched
 from tidings.record import replace
 from tidings.search.sites import COMPARED
-from tidings.service.collections.known import LEADS_TO, TRAPPED, KnownCollection
+from tidings.service.collections import known
+from tidings.service.collections.known import LEADS_TO, TRAPPED, CollectionReport, KnownCollection
 from tidings.service.collections.read_links import ReadLinks
 from tidings.service.watch.watchlist import WatchedPage, WatchedSentinel
 from tidings.storage.watches.collections import CollectedPage, FoundAddress
@@ -92,6 +93,7 @@ def test_groups_match_the_rows_after_any_changes():
         here = [row for row in read if not row.is_listed]
         watched = [row for row in made.rows.values() if row.state == "watched"]
         expected = {
+            "live": [row for row in made.rows.values() if row.state in {"found", "watched"}],
             "waiting": [row for row in made.rows.values() if row.state == "found"],
             "unread": [row for row in watched if not row.read_seq or row.tries],
             "doubted": [row for row in watched if row.reason],
@@ -148,8 +150,8 @@ def test_compared_texts_are_limited_after_a_restart():
 )
 def test_links_of_a_first_page_are_found_whatever_form_its_address_has(home: str, link: str) -> None:
     """The address is compared in the form in which it is requested."""
-    known = make_collection(row(HOME, 1), home=home)
-    (found,) = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((link, ""),)), 0).new
+    made = make_collection(row(HOME, 1), home=home)
+    (found,) = made.find_new(row(HOME, 1), ReadLinks("page", "", "", ((link, ""),)), 0).new
 
     assert address.parse(link).origin == address.parse(found.url).origin
 
@@ -170,10 +172,10 @@ def test_links_of_a_first_page_are_found_whatever_form_its_address_has(home: str
 )
 def test_first_page_leads_only_to_its_own_site(home: str, final: str, *, expected: bool) -> None:
     """Pages there are found; another domain is not opened by a redirect."""
-    known = make_collection(row(HOME, 1), home=home)
+    made = make_collection(row(HOME, 1), home=home)
     state = PageState(page_id=1, final_url=final)
-    known.note_first_page(WatchedPage(address.identify(home), state))
-    found = known.find_new(row(HOME, 1), ReadLinks("page", "", "", ((f"{final}page", ""),)), 0).new
+    made.note_first_page(WatchedPage(address.identify(home), state))
+    found = made.find_new(row(HOME, 1), ReadLinks("page", "", "", ((f"{final}page", ""),)), 0).new
 
     assert expected is bool(found)
 
@@ -210,3 +212,18 @@ def test_form_is_freed_once_its_pages_have_new_text():
     for number, one in enumerate(rows[:6]):
         made.note_first(replace(one, sketch=f"{number:08x}"), ())
     assert sorted(trapped) == sorted(made.judge()[1])
+
+
+def test_addresses_that_were_left_take_no_room(monkeypatch):
+    """Only pages and those that wait count; sitemaps come first, and that it is full is said."""
+    monkeypatch.setattr(known, "MOST_FOUND", 4)
+    monkeypatch.setattr(known, "MOST_KNOWN", 10)
+    left = [replace(row(f"{HOME}left{n}"), state="left") for n in range(5)]
+    links = tuple((f"{HOME}p{n}", "") for n in range(9))
+    made = make_collection(row(HOME, 1), *left)
+    found = made.find_new(row(HOME, 1), ReadLinks("page", "", "", links, (f"{HOME}feed",)), 0).new
+
+    assert [f"{HOME}feed", f"{HOME}p0", f"{HOME}p1"] == [one.url for one in found]
+    full = [CollectionReport(Scope(("/*",)), 4, 0, 0, ()), CollectionReport(Scope(("/*",)), 1, 0, 0, (("a", 9),))]
+    assert [True, True] == ["no more than 4 pages" in one.lines()[1] for one in full]
+    assert not CollectionReport(Scope(("/*",)), 3, 0, 1, ()).is_full
