@@ -23,7 +23,22 @@ from tidings.storage.db.sqlite import FILE, MARKER, SqliteDriver, library_versio
 P = ParamSpec("P")
 T = TypeVar("T")
 
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013", "0014")
+REVISIONS = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+    "0012",
+    "0013",
+    "0014",
+)
 """All schemas that this Tidings can read or migrate from, oldest first; the last is the current
 one.
 """
