@@ -561,7 +561,7 @@ def list_watched(world: World) -> set[str]:
 
 
 def test_altered_scope_reaches_the_collection(world: World):
-    """Pages outside are left, and come back with a wider scope. Neither is notified; later news are."""
+    """Pages outside are left, and come back with a wider scope; only later news are notified."""
     show(world, 4)
     world.add(TEXT)
 

@@ -170,7 +170,7 @@ class Discovery:
         return [*waits, *(at for at, _ in known.retries[:1])]
 
     async def _write(self, known: KnownCollection, fn: Callable[..., T], *args: Any, **more: Any) -> T:
-        """Write for a collection; raise `OvertakenError` if it was altered or has ended meanwhile."""
+        """Write for a collection. Raise `OvertakenError` if it was altered or stopped meanwhile."""
         return await self._store.write(_write_as_it_was, known.watched_sentinel.row, fn, args, more)
 
     # -- what is there -----------------------------------------------------------------------------

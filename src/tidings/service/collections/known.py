@@ -305,7 +305,13 @@ class KnownCollection:
 
     def fail(self, row: CollectedPage, reason: str, now: Instant, *, for_good: bool) -> CollectedPage:
         """Return an address that is left because its page failed, with when it is requested
-        again; `for_good`: its server says that this lasts.
+        again.
+
+        Args:
+            row: The address.
+            reason: How it failed.
+            now: When (µs).
+            for_good: Whether its server says that this lasts.
         """
         longest = DAY if row.kind == "map" and row.read_seq else RETRIED_WITHIN
         wait = longest if for_good else min(longest, RETRIED_AFTER * 4 ** min(row.tries, 16))

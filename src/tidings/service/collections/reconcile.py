@@ -40,7 +40,7 @@ def reconcile(c: Connection, watched: WatchedSentinel, origins: Collection[str],
         return set()
     before = read_meaning(sentinels.get_revised(c, id_, stand.revision))
     collections.note_revision(c, id_, watched.row.revision)
-    if rows and _made_of(before) == _made_of(watched.sentinel):
+    if rows and _list_parts(before) == _list_parts(watched.sentinel):
         return set()
     first = {pages.identity(c, page_id).url: page_id for page_id in list_first_pages(c, watched)}
     listing_url = next((url for url in first if url.startswith("collection:")), "")
@@ -56,7 +56,7 @@ def reconcile(c: Connection, watched: WatchedSentinel, origins: Collection[str],
     return touched
 
 
-def _made_of(sentinel: Sentinel) -> tuple[object, ...]:
+def _list_parts(sentinel: Sentinel) -> tuple[object, ...]:
     scope = sentinel.scope
     return (scope and (scope.patterns, scope.depth), [page.url for page in sentinel.pages], sentinel.asking)
 
@@ -122,7 +122,13 @@ def subscribe(
     c: Connection, watched: WatchedSentinel, urls: Iterable[str], now: Instant, *, kept: CollectedPage | None = None
 ) -> dict[str, int]:
     """Make addresses pages of a collection; return the page of each for which a request can be
-    made. `kept`: the one address is a page already, which is left if it is requested otherwise now.
+    made.
+
+    Args:
+        watched: The collection.
+        urls: The addresses.
+        now: When (µs).
+        kept: The one address as it is a page already, which is left if it is requested otherwise.
     """
     made: dict[str, int] = {}
     owner_id = pages.find_requester(c, watched.row.id) or watched.row.owner_id

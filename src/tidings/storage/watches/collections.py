@@ -21,7 +21,8 @@ _COLUMNS = (
     " is_listed, read_seq, yielded, since, retry_at, tries"
 )
 _ADD = (
-    "INSERT INTO collection_page (sentinel_id, url, depth, kind, state, reason, anchor, found_on, found_at, is_news, since)"
+    "INSERT INTO collection_page"
+    " (sentinel_id, url, depth, kind, state, reason, anchor, found_on, found_at, is_news, since)"
     " VALUES (:sentinel_id, :url, :depth, :kind, :state, :reason, :anchor, :found_on, :at, :is_news, :at)"
     " ON CONFLICT (sentinel_id, url) DO NOTHING"
 )
