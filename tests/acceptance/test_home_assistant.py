@@ -15,6 +15,7 @@ import aiomqtt
 import pytest
 
 from tests.role_processes import Cluster
+from tests.tcp_proxy import TcpProxy
 from tests.world import World
 from tidings.clock import HOUR
 from tidings.errors import SettingError
@@ -169,6 +170,53 @@ def test_dropped_sentinel_is_removed_and_an_error_is_a_problem(
     assert {"stays"} == {
         json.loads(text)["name"].split()[0] for topic, text in broker.kept.items() if topic.endswith("/config") and text
     }
+
+
+@pytest.mark.parametrize(
+    ("clause", "then", "published"),
+    [
+        ("To first change", "", ["two"]),
+        ("For 3 hour", "", ["two"]),
+        ("", "Disable s", ["two"]),
+        ("", "Drop s", []),
+    ],
+)
+def test_change_found_while_the_broker_was_away_is_published(
+    world: World, monkeypatch: pytest.MonkeyPatch, clause: str, then: str, published: list[str]
+) -> None:
+    """Also the only one of a sentinel that has ended by it, of which the broker retains nothing."""
+    for name, seconds in (("SYNC_SECONDS", 0.5), ("FIRST_WAIT", 0.05)):
+        monkeypatch.setattr(f"tidings.plugs.home_assistant.{name}", seconds)
+    world.page("/a", "<p>one</p>")
+    world.add(f"Create Sentinel s Using {{/a}} Monitor all words Fetch every 1 hour {clause}")
+
+    async def story(monitor: Monitor, broker: FilteredFindings) -> None:
+        with TcpProxy((HOST, PORT)) as proxy:
+            proxy.is_out = True
+            world.flags["serve.mqtt_url"] = f"mqtt://{HOST}:{proxy.port}"
+            async with inform_home_assistant(monitor, world.settings):
+                await world.pass_time(monitor, HOUR // 2)
+                world.page("/a", "<p>two</p>")
+                await world.pass_time(monitor, 4 * HOUR)
+                if then:
+                    world.add(then)
+                    await world.settle(monitor)
+                proxy.mend()
+                await broker.until(lambda: "online" in broker.kept.values())
+                await broker.until(lambda: _list_changes(broker) or not published)
+                if clause:  # it has ended
+                    await broker.until(lambda: broker.kept.get(f"tidings/{broker.node}/1/problem") == "")
+
+    broker = play(world, story)
+
+    assert published == [word for text in _list_changes(broker) for word in ("two",) if word in text]
+    if clause:
+        assert {""} == {text for topic, text in broker.kept.items() if topic.endswith(("/config", "/last", "/details"))}
+
+
+def _list_changes(broker: FilteredFindings) -> list[str]:
+    """Return the events of changes that the broker got."""
+    return [text for topic, text in broker.said if topic.endswith("/change")]
 
 
 def test_one_of_several_planners_informs_the_broker(tmp_path, products) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from tidings import __version__
-from tidings.errors import SettingError, StoreError, spell_install
+from tidings.errors import SettingError, StoreError, UnknownNameError, spell_install
 from tidings.model.event_type import EventType
 from tidings.record import dataclass
 from tidings.service.health.sources import health_of
@@ -190,21 +190,29 @@ class HomeAssistant:
         self._arrived.clear()
         try:
             found, upto, is_all = await self._monitor.store.read(_list_found, self._seen)
+            for seq, change in found:
+                await self._publish(client, change)
+                self._seen = seq  # only now: if the connection is lost meanwhile it is published again
         except StoreError:
             return  # read after the next synchronisation
-        for seq, change in found:
-            await self._publish(client, change)
-            self._seen = seq  # only now: if the connection is lost meanwhile it is published again
         self._seen = upto
         if not is_all:
             self._arrived.set()
 
     async def _publish(self, client: Client, change: StoredChange) -> None:
-        """Publish a change, unless its sentinel was dropped meanwhile."""
-        if change.row.sentinel_id not in self._announced:
+        """Publish a change, unless its sentinel was dropped meanwhile.
+
+        One that has ended, perhaps by this change, is announced for it; the next synchronisation
+        removes it.
+        """
+        sentinel_id = change.row.sentinel_id
+        if sentinel_id not in self._announced:
             await self.synchronise(client)
-        if change.row.sentinel_id not in self._announced:
-            return
+        if sentinel_id not in self._announced:
+            if not (name := await self._monitor.store.read(_find_name, sentinel_id)):
+                return
+            self._announced[sentinel_id] = name  # first: `_listen` removes what is not in it
+            await self._announce(client, sentinel_id, name)
         for topic, payload, is_retained in self._device.states(change):
             await client.publish(topic, payload, qos=1, retain=is_retained)
 
@@ -214,8 +222,7 @@ class HomeAssistant:
         watched = {sentinel.row.id: sentinel.row.name for sentinel in self._monitor.watchlist.sentinels.values()}
         for sentinel_id, name in watched.items():
             if self._announced.get(sentinel_id) != name:
-                for topic, message in self._device.announce(sentinel_id, name):
-                    await client.publish(topic, json.dumps(message), qos=1, retain=True)
+                await self._announce(client, sentinel_id, name)
         gone = self._announced.keys() - watched.keys()
         self._announced = watched
         for sentinel_id in gone:
@@ -227,6 +234,10 @@ class HomeAssistant:
         for sentinel_id, name in watched.items():
             state = "ON" if name in troubled else "OFF"
             await client.publish(self._device.topic(sentinel_id, "problem"), state, qos=1, retain=True)
+
+    async def _announce(self, client: Client, sentinel_id: int, name: str) -> None:
+        for topic, message in self._device.announce(sentinel_id, name):
+            await client.publish(topic, json.dumps(message), qos=1, retain=True)
 
     async def _remove(self, client: Client, sentinel_id: int) -> None:
         """Remove from the broker what it retains of a sentinel: entities first, then states."""
@@ -265,6 +276,15 @@ def _list_found(c: Connection, after: int) -> tuple[list[tuple[int, StoredChange
     found = [(row.seq, known[row.change_id]) for row in rows if row.change_id in known]
     is_all = len(rows) < MOST_AT_ONCE
     return [each for each in found if not each[1].row.quiet], last if is_all else rows[-1].seq, is_all
+
+
+def _find_name(c: Connection, sentinel_id: int) -> str:
+    """Return the name of a sentinel, empty if it was dropped or erased."""
+    try:
+        row = sentinels.get(c, sentinel_id)
+    except UnknownNameError:
+        return ""
+    return "" if row.reason == "dropped" else row.name
 
 
 def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
