@@ -13,6 +13,7 @@ from tidings.clock import DAY, HOUR, MINUTE
 from tidings.errors import SentinelError
 from tidings.model.observed.unit import Unit
 from tidings.service.run.monitor import Monitor
+from tidings.service.sentinels import register
 from tidings.storage.watches import sentinels
 
 
@@ -136,6 +137,61 @@ def test_example_of_the_thesis_is_accepted_and_already_over(world: World):
     assert ("ended", "its end has come") == (world.sentinel("s1").state, world.sentinel("s1").reason)
     assert [] == world.polls()
     assert [] == world.deliveries()
+
+
+FOLLOWERS = {
+    "ends": "To end(gone)",
+    "late": "To end(gone) + 1 hour",
+    "starts": "From end(gone)",
+    "along": "From start(starts) To end(gone) + 9 day",
+    "last": "To start(starts)",
+    "never": "From start(idle)",
+    "rests": "From end(gone)",
+    "own": "For 30 day",
+}
+
+
+@pytest.mark.roles
+@pytest.mark.parametrize("restarts", [False, True])
+def test_undone_drop_undoes_what_followed_it(world: World, *, restarts: bool):
+    """Starts and ends of others, and theirs in turn; all follow the next end as if nothing had been."""
+    world.page("/a", "<p>one</p>")
+    watch = "Create Sentinel {} Using {{/a}} Monitor any change Fetch every 1 hour {}"
+    world.add("\n".join(watch.format(name, life) for name, life in (("gone", ""), ("idle", "From now + 9 day"))))
+    world.add("\n".join(watch.format(name, life) for name, life in FOLLOWERS.items()))
+    others = [*FOLLOWERS, "gone", "idle"]
+
+    def play_hours(hours: int) -> None:
+        with serve(world) as service:
+            service.pass_time(hours * HOUR)
+
+    def take_back(name: str) -> None:
+        world.write(register.take_back, name, now=world.clock.now())
+
+    play_hours(1)
+    before = _states(world, *others)
+    world.add("Drop gone")
+    world.add("Drop idle")
+    play_hours(3)
+    if restarts:
+        play_hours(1)
+    world.add("Disable rests")
+    moved = _states(world, *FOLLOWERS)
+    take_back("gone")
+    take_back("idle")
+    play_hours(1)
+    world.add("Enable rests")
+    play_hours(1)
+    after = _states(world, *others)
+    world.add("Drop gone")
+    play_hours(3)
+
+    assert ["ended", "ended", "enabled", "enabled", "ended", "ended", "disabled", "enabled"] == moved
+    assert before == after
+    assert ["ended", "ended", "enabled", "enabled", "ended", "waiting", "enabled", "enabled"] == _states(
+        world, *FOLLOWERS
+    )
+    assert [] == world.violations()
 
 
 @pytest.mark.roles

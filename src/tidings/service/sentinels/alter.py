@@ -7,12 +7,13 @@ is unconditional. The switch itself is never reported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidings.detection.find import window
 from tidings.detection.find.window import Window
 from tidings.language.times import ends_at, starts_at
 from tidings.model.event_type import EventType
+from tidings.model.interval import Instant
 from tidings.model.observed.unit import Event, SentinelMove
 from tidings.service.notify import life_steps
 from tidings.service.watch import lifespan
@@ -21,8 +22,7 @@ from tidings.service.watch.watchlist import meaning, read_meaning
 from tidings.storage.watches import events, sentinels, subscriptions
 
 if TYPE_CHECKING:
-    from tidings.model.interval import Instant
-    from tidings.model.watch.sentinel import Compare, Sentinel
+    from tidings.model.watch.sentinel import Compare, Point, Sentinel
     from tidings.service.sentinels.author import RequestRights
     from tidings.storage.db.connection import Connection
     from tidings.storage.watches.sentinels import SentinelRow
@@ -139,6 +139,48 @@ def _compare_otherwise(connection: Connection, row: SentinelRow, before: Compare
                 sub.seen if now.number == window.TO_BEGIN else sub.base
             )  # newer than that of a running poll, which then leaves it
             subscriptions.rewrite(connection, sub.id, base=base, taken=now.needed, number=now.number)
+
+
+def undo_followers(connection: Connection, gone: SentinelRow, *, now: Instant) -> None:
+    """Undo the starts and ends of other sentinels that followed the end of a dropped one, which is
+    restored, and those that followed them.
+
+    Args:
+        connection: The transaction.
+        gone: The sentinel as it was dropped.
+        now: When it is restored (µs).
+    """
+    undone = [] if gone.ended_at is None else [_Cause(gone.name, "end", gone.ended_at)]
+    numbers = [row.id for row in sentinels.listing(connection, ended=True) if row.reason != "dropped"]
+    while undone:
+        cause = undone.pop()
+        for row in (sentinels.get(connection, number) for number in numbers):
+            if f"({cause.name})" not in row.text:
+                continue
+            sentinel = read_meaning(row)
+            never = row.reason == life_steps.NEVER_STARTED and sentinel.start.sentinel == cause.name
+            if row.ended_at is not None and (never or cause.has_moved(row, sentinel.end, row.ended_at)):
+                sentinels.revive(connection, row.id, now)
+                undone.append(_Cause(row.name, "end", row.ended_at))
+            has_begun = row.started_at is not None and row.state in {"enabled", "disabled"}
+            if has_begun and cause.has_moved(row, sentinel.start, row.started_at):
+                sentinels.undo_start(connection, row.id, sentinel, now)
+                undone.append(_Cause(row.name, "start", row.started_at or 0))
+
+
+class _Cause(NamedTuple):
+    """The start or end of a sentinel, which others followed and which is undone."""
+
+    name: str
+    base: str
+    at: Instant
+
+    def has_moved(self, row: SentinelRow, point: Point | None, moved_at: Instant | None) -> bool:
+        """Return whether a sentinel started or ended at `moved_at` because of it."""
+        if point is None or (point.sentinel, point.base) != (self.name, self.base):
+            return False
+        due = max(row.created_at, self.at + point.offset)
+        return moved_at in {due, max(due, row.revised_at)}
 
 
 def sever(connection: Connection, name: str, *, now: Instant) -> None:

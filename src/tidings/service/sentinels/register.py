@@ -498,7 +498,8 @@ def can_be_taken_back(row: SentinelRow, now: Instant) -> bool:
 
 
 def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow:
-    """Undo the drop of a sentinel, within a day; return its row.
+    """Undo the drop of a sentinel, within a day, and the starts and ends that followed it; return
+    its row.
 
     Raises `UsageError` if that is not possible.
     """
@@ -508,6 +509,7 @@ def take_back(connection: Connection, name: str, *, now: Instant) -> SentinelRow
     if not can_be_taken_back(row, now):
         raise UsageError(f"{name} was dropped more than a day ago; create it again (its history is kept)")
     sentinels.restore(connection, row.id, now)
+    altering.undo_followers(connection, row, now=now)
     return sentinels.get(connection, row.id)
 
 

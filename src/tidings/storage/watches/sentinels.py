@@ -647,6 +647,17 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
         raise UsageError(f"{row.name} was not dropped while it was watched, so it cannot be restored")
     if row.name in names(c):
         raise UsageError(f"another sentinel is called {row.name} by now; `tidings rename {row.name} NEW-NAME` first")
+    return revive(c, id, at)
+
+
+def revive(c: Connection, id: int, at: Instant) -> SentinelRow:
+    """Undo the end of a sentinel: it has the state again that it ended in, and the end of its
+    pause, with the event of that state. Do nothing if that is not known.
+    """
+    row = get(c, id)
+    ended = events.newest(c, EventType.SENTINEL_ENDED, sentinel_id=id)
+    if row.state != "ended" or ended is None or not (before := str(ended.data.get("before", ""))):
+        return row
     c.execute(
         "UPDATE sentinel SET dropped = 0, state = :state, reason = '', ended_at = NULL WHERE id = :id",
         id=id,
@@ -654,11 +665,30 @@ def restore(c: Connection, id: int, at: Instant) -> SentinelRow:
     )
     subscription_rows.activate(c, id, active=before == "enabled", at=at)
     data = {"name": row.name, "before": "ended", "reason": "restored"}
-    if ended is not None and (resume_at := ended.data.get(_PAUSED_UNTIL)) is not None:
+    if (resume_at := ended.data.get(_PAUSED_UNTIL)) is not None:
         events.put_timers(c, [Timer(kind=_RESUMES, ref=id, due_at=resume_at)])
         data["resume_at"] = resume_at
     events.append(c, [Event(type=EventType(f"sentinel.{before}"), at=at, sentinel_id=id, data=data)])
     return get(c, id)
+
+
+def undo_start(c: Connection, id: int, sentinel: Sentinel, at: Instant) -> None:
+    """Let a sentinel wait for its start again, with the event `sentinel.waiting`; it then begins
+    with a new baseline. A paused one stays paused.
+
+    Args:
+        id: The sentinel's number.
+        sentinel: Its meaning.
+        at: When (µs).
+    """
+    row = get(c, id)
+    state = "waiting" if row.state == "enabled" else row.state
+    c.execute("UPDATE sentinel SET state = :state, started_at = NULL WHERE id = :id", id=id, state=state)
+    subscription_rows.activate(c, id, active=False, at=at)
+    renew(c, id, sentinel, at)
+    data = {"name": row.name, "before": row.state, "reason": "the start that it followed was undone"}
+    kind = EventType.SENTINEL_WAITING if state == "waiting" else EventType.SENTINEL_ALTERED
+    events.append(c, [Event(type=kind, at=at, sentinel_id=id, data=data)])
 
 
 def text_of(c: Connection, id: int, number: int) -> str:
