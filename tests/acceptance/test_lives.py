@@ -154,7 +154,7 @@ FOLLOWERS = {
 @pytest.mark.roles
 @pytest.mark.parametrize("restarts", [False, True])
 def test_undone_drop_undoes_what_followed_it(world: World, *, restarts: bool):
-    """Starts and ends of others, and theirs in turn; all follow the next end as if nothing had been."""
+    """Starts and ends of others, and theirs in turn; all follow the next end as at first."""
     world.page("/a", "<p>one</p>")
     watch = "Create Sentinel {} Using {{/a}} Monitor any change Fetch every 1 hour {}"
     world.add("\n".join(watch.format(name, life) for name, life in (("gone", ""), ("idle", "From now + 9 day"))))
