@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from tidings.clock import HOUR, MINUTE, SECOND, put_forward, set_back
 from tidings.errors import (
     ClockSetBackError,
+    OvertakenError,
     ShardsMovedError,
     StaleEpochError,
     StoreDamagedError,
@@ -32,12 +33,13 @@ from tidings.errors import (
 from tidings.model.event_type import EventType
 from tidings.model.observed.unit import Event, Unit
 from tidings.model.watch.timing import FetchAt, FetchEvery
+from tidings.record import replace
 from tidings.service.notify.news import recipients_before
 from tidings.service.poll.grants import unkept
 from tidings.service.show.notices import BULLETINS, DAMAGED, OUTAGE, STALLED, bulletin_record, describe_last
 from tidings.service.show.records import rfc3339, spell_gap
 from tidings.storage.db.lock import hindrance
-from tidings.storage.watches import events
+from tidings.storage.watches import deliveries, events
 from tidings.storage.write import charge
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from tidings.service.watch.committer import Committer
     from tidings.service.watch.watchlist import Subscription, Watchlist
     from tidings.settings import ServeSettings
+    from tidings.storage.db.connection import Connection
     from tidings.storage.db.database import Outage
     from tidings.storage.db.soundness import Soundness
     from tidings.storage.write.store import Store
@@ -205,7 +208,7 @@ class Upkeep:
         await self._sending.store_again()
         if (report := self._stall.report(now)) is not None:
             try:
-                await self._committer.write(self._bulletins.unit(report, epoch=self.epoch))
+                await announce_once(self._store, self._committer, self._bulletins.unit(report, epoch=self.epoch))
             except UnitError as error:  # recorded as a problem; what waited goes on without the report
                 log.error("the report of the stall was refused: %s", error)  # noqa: TRY400 - the text says all
             self._stall.note_reported()
@@ -342,7 +345,7 @@ class Outages:
             if lasted >= LEAST:
                 event = Event(type=OUTAGE, at=now, data={"since": now - lasted, "reason": outage.error})
                 unit = self._bulletins.unit(event, epoch=self._epoch, concerned=self._find_overdue(lasted, now))
-                await self._committer.write(unit)
+                await announce_once(self._store, self._committer, unit)
             del self._ended[0]
         if news := self._network.news(now):
             await self._announce_network(news, now)
@@ -386,6 +389,37 @@ class Outages:
                 return 0
             case None:
                 return self._planner.pace(page_id)
+
+
+async def announce_once(store: Store, committer: Committer, unit: Unit) -> None:
+    """Write a unit with one event of the whole service, which has lasted `since` some instant, and
+    its messages. If another planner has stored one that lasted at the same time, write only the
+    messages to those who were not notified of that one.
+    """
+    (event,) = unit.events
+    while True:
+        last, known, notified = await store.read(_find_known, event)
+        made = replace(unit, decided=((event.type, last),))
+        if known is not None:
+            left = [draft for draft in unit.deliveries if draft.endpoint_id not in notified]
+            drafts = tuple(replace(draft, events=(), first_seq=known, last_seq=known) for draft in left)
+            made = replace(made, events=(), deliveries=drafts)
+        try:
+            await committer.write(made)
+        except OvertakenError:  # another planner was first
+            continue
+        return
+
+
+def _find_known(connection: Connection, event: Event) -> tuple[int, int | None, set[int]]:
+    """Return the number of the newest event; that of the newest one of a type, if it happened after
+    the beginning of `event`, and the endpoints that were notified of it.
+    """
+    newest = events.newest(connection, event.type)
+    last = events.last_seq(connection)
+    if newest is None or newest.at <= event.data["since"]:
+        return last, None, set()
+    return last, newest.seq, deliveries.list_notified(connection, newest.seq)
 
 
 PING_EVERY: Final = MINUTE

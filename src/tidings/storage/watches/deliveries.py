@@ -104,6 +104,13 @@ def delivery_id(instance: DatabaseInstance, draft: DeliveryDraft, first_seq: int
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:32]
 
 
+def list_notified(c: Connection, seq: int) -> set[int]:
+    """Return the endpoints that have a message about one event alone."""
+    return {
+        id for (id,) in c.rows("SELECT endpoint_id FROM delivery WHERE first_seq = :seq AND last_seq = :seq", seq=seq)
+    }
+
+
 def due(c: Connection, *, now: Instant, limit: int | None = None) -> list[DeliveryRow]:
     """Return due deliveries of enabled endpoints, the longest due first, including those behind a
     failed one.

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.planner import make_watched
+from tests.stores import World
 from tidings.clock import HOUR, MINUTE, SECOND, ManualClock
 from tidings.errors import (
     ClockSetBackError,
@@ -21,12 +22,23 @@ from tidings.errors import (
     StoreStalledError,
 )
 from tidings.model.event_type import EventType
-from tidings.model.observed.unit import Event, Unit
+from tidings.model.observed.unit import DeliveryDraft, Event, Unit
 from tidings.service.poll.circuit import NetworkWatch
 from tidings.service.run.leases import SoleLease
 from tidings.service.show.notices import OUTAGE
-from tidings.service.upkeep.upkeep import NETWORK_WORDS, PING_EVERY, Heartbeat, Outages, Stall, Upkeep, stall_of
+from tidings.service.upkeep.upkeep import (
+    NETWORK_WORDS,
+    PING_EVERY,
+    Heartbeat,
+    Outages,
+    Stall,
+    Upkeep,
+    announce_once,
+    stall_of,
+)
 from tidings.settings import ServeSettings
+from tidings.storage.watches import deliveries, endpoints, events
+from tidings.storage.write.store import commit_group
 
 NOW = ManualClock().now()
 FULL = StoreStalledError("the disk is full")
@@ -90,6 +102,9 @@ class Part:
             self.written.append(what)
             return
         self.renewed.append(more["until"])
+
+    async def read(self, fn: Any, *args: Any) -> Any:
+        return 0, None, set()
 
     def unit(self, event: Event, *, epoch: int, concerned: Collection[int] | None = None) -> Unit:
         self.concerned.append(None if concerned is None else {*concerned})
@@ -223,6 +238,63 @@ def test_outage_below_a_minute_is_not_reported():
     """A minute is."""
     assert [] == find_concerned(MINUTE - 1, NOW - HOUR, "Fetch every 10 min")
     assert 1 == len(find_concerned(MINUTE, NOW - HOUR))
+
+
+class Two:
+    """The store and the committer of two planners on one database. `others` are written before the
+    next unit.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.others: list[Unit] = []
+
+    async def read(self, fn: Any, *args: Any) -> Any:
+        return self.world.read(fn, *args)
+
+    async def write(self, unit: Unit) -> None:
+        if self.others:
+            await announce_once(self, self, self.others.pop())  # type: ignore[arg-type]
+        (result,) = commit_group(self.world.database, [unit])
+        if isinstance(result, Exception):
+            raise result
+
+
+@pytest.mark.parametrize("is_race", [False, True])
+def test_outage_that_two_planners_saw_is_announced_once(world: World, is_race: bool):
+    """A recipient gets one message, also if both announce it at the same instant. A later outage is
+    another one.
+    """
+    row, two = world.watch(), Two(world)
+    ids = [world.write(endpoints.ensure, "webhook", f"http://127.0.0.1/{name}") for name in "ab"]
+
+    def make(at: int, *endpoint_ids: int) -> Unit:
+        event = Event(type=OUTAGE, at=at, data={"since": at - HOUR, "reason": "no route"})
+        drafts = tuple(
+            DeliveryDraft(endpoint_id=id_, sentinel_id=row.id, content_type="", body=b"x", due_at=at, events=(0,))
+            for id_ in endpoint_ids
+        )
+        return world.unit(events=(event,), deliveries=drafts)
+
+    def list_told() -> list[int]:
+        return sorted(told.endpoint_id for told in world.read(deliveries.listing))
+
+    async def act(*units: Unit) -> None:
+        for unit in units:
+            await announce_once(two, two, unit)  # type: ignore[arg-type]
+
+    first, second = make(NOW, ids[0]), make(NOW + SECOND, *ids)
+    if is_race:
+        two.others.append(first)
+        asyncio.run(act(second))
+    else:
+        asyncio.run(act(first, second))
+
+    assert ids == list_told()
+    assert 1 == len(world.read(events.since, OUTAGE, 0))
+    asyncio.run(act(make(NOW + 2 * HOUR, ids[0])))
+    assert sorted([*ids, ids[0]]) == list_told()
+    assert 2 == len(world.read(events.since, OUTAGE, 0))
 
 
 class Monitor:
