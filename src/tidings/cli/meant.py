@@ -486,8 +486,8 @@ def _reads(clause: str) -> bool:
 
 def _pause(plain: Sequence[str], given: list[tuple[str, str | None]]) -> tuple[list[str], list[tuple[str, str | None]]]:
     """Return the names and flags of `disable`: words on time behind a name are its end."""
-    at = next((n for n, word in enumerate(plain) if word in {"until", "till", "for"} or word[0].isdigit()), len(plain))
-    words = " ".join(plain[at:]).split(maxsplit=1) if at < len(plain) and not plain[at][0].isdigit() else []
+    at = next((n for n, word in enumerate(plain) if word in {"until", "till", "for"} or word[:1].isdigit()), len(plain))
+    words = " ".join(plain[at:]).split(maxsplit=1) if at < len(plain) and not plain[at][:1].isdigit() else []
     time = words[1] if words[1:] else " ".join(plain[at:])
     is_span = re.match(r"\d+ ?[a-z]+$", time) is not None
     return [*plain[:at]], [*given, *([("--for" if is_span else "--until", time)] if time else [])]

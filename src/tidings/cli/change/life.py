@@ -109,7 +109,7 @@ def read_until(arguments: argparse.Namespace, zone: str) -> Point | None:
     if arguments.until and arguments.span:
         raise UsageError("--until and --for both say when the pause ends; give one of them")
     names = arguments.names
-    if not words and (number := next((at for at, name in enumerate(names) if at and name[0].isdigit()), 0)):
+    if not words and (number := next((at for at, name in enumerate(names) if at and name[:1].isdigit()), 0)):
         flag = f"--for '{' '.join(names[number:])}'"
         raise UsageError(f"{names[number]!r} is no name; write: tidings disable {' '.join(names[:number])} {flag}")
     if not words:

@@ -153,8 +153,9 @@ def follow(
                 _write_change(change, as_json=arguments.json)
         sys.stdout.flush()
         printed |= {change.row.id: change.row.detected_at for change in found}
+        limit = None  # it is about the past: whatever comes from now on is printed
         if printed:  # processes that share a database may commit in another order than they detect
-            since, limit = max(printed.values()) - LATEST, None
+            since = max(printed.values()) - LATEST
             printed = {id: at for id, at in printed.items() if at >= since}
         pause(1)
 

@@ -52,6 +52,32 @@ def test_followed_changes_are_printed_once_each_in_their_order(tidings, server, 
     assert [1, 1, 1, 1] == pauses
 
 
+def test_followed_changes_have_no_limit(tidings, server, tmp_path, capsys):
+    """It is about the past: of three that come at once, all are printed with a limit of one."""
+    for name in "abc":
+        tidings("add", "--url", server.url("/news"), "--name", name, "--every", "1h")
+    database = open_database(load(tmp_path / "data"), create=False)
+    arguments = argparse.Namespace(name=None, tag=None, quiet=False, limit=1, json=False)
+    printed: list[str] = []
+
+    def pause(_seconds: float) -> None:
+        printed.append(capsys.readouterr().out)
+        if len(printed) == 2:
+            raise KeyboardInterrupt
+        server.pages["/news"] = Page(b"<p>count 2</p>", HTML)
+        tidings("check", "--all")
+        capsys.readouterr()
+
+    try:
+        history.follow(database, arguments, ALWAYS, pause=pause)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        database.close()
+
+    assert [0, 3] == [text.count(server.url("/news")) for text in printed]
+
+
 def test_check_of_a_tag_checks_its_enabled_sentinels(tidings, server):
     """Others are left alone, and an unknown tag is an error that names it."""
     for name, tag in (("a", "work"), ("b", "work"), ("c", "home")):
