@@ -92,6 +92,11 @@ def test_an_unreadable_text_concerns_its_own_sentinel_only(world: World) -> None
             "ada", "PATCH", "/api/v1/sentinels/common", headers=JSON, body=json.dumps({"text": text}).encode()
         )
         assert (200, b"all words" in answer.body) == (answer.status, True)
+        assert "disabled" == answer.json()["state"]  # as it was
+        answer = await people.ask(
+            "ada", "PATCH", "/api/v1/sentinels/common", headers=JSON, body=json.dumps({"enabled": True}).encode()
+        )
+        assert 200 == answer.status
         world.page("/b", "<title>B</title><p>one 5</p>")
         await world.pass_time(people.monitor, 2 * HOUR)
         world.page("/b", "<title>B</title><p>one 6</p>")
