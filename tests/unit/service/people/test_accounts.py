@@ -122,8 +122,8 @@ def test_receivers_of_a_removed_account_are_forgotten(world):
     world.page("/hers", "<p>one</p>")
     hook, shared = world.receiver("/hers-7f3a", lambda n: 500), world.receiver("/both", lambda n: 500)
     to = f"Notify by webhook {hook} Notify by email hers-7f3a@e.example Notify by webhook {shared}"
-    world.add(f"Create Sentinel hers Using {{/hers}} Monitor all words Fetch every 1 hour {to}")
-    world.add(f"Create Sentinel both Using {{/hers}} Monitor links Fetch every 1 hour Notify by webhook {shared}")
+    world.add(f"Create Sentinel hers Using {{/hers}} Monitor all words Fetch every 1 day {to}")
+    world.add(f"Create Sentinel both Using {{/hers}} Monitor links Fetch every 1 day Notify by webhook {shared}")
     row = world.write(accounts_of.add, "anna", "admin", hash_password(), at=world.clock.wall())
     world.write(lambda c: sentinels.give(c, sentinels.find(c, "hers").id, row.id))
     with serve(world) as service:
