@@ -300,7 +300,9 @@ def main() -> None:
             for number in range(arguments.rounds):
                 play.round(number)
             with contextlib.suppress(AssertionError):
-                until(lambda: not cluster.violations(), 30, "the ledgers still differ", pause=0.2)
+                until(
+                    lambda: not cluster.violations() and not list_waiting(cluster), 30, "the ledgers differ", pause=0.2
+                )
             report(play, cluster, begun)
         finally:
             for service in play.services.values():
