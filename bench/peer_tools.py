@@ -85,7 +85,7 @@ def install(requirement: str, cache: Path) -> Path:
     return folder / "bin"
 
 
-def run_measured(command: list[str], folder: Path) -> tuple[Cost, str]:
+def measure_run(command: list[str], folder: Path) -> tuple[Cost, str]:
     """Run a command in a folder and return its cost and what it printed. Raises `RuntimeError` if it did not end well."""
     report, printed, errors = folder / "cost.json", folder / "out.txt", folder / "err.txt"
     report.unlink(missing_ok=True)
@@ -128,7 +128,7 @@ class Tidings:
         statement = "Create Sentinel p{} Using {} Monitor any change Fetch every 1 hour{}"
         text = ";\n".join(statement.format(n, address, self._notify) for n, address in enumerate(addresses))
         (self._folder / "sentinels.txt").write_text(text)
-        return run_measured(self._command("add", "sentinels.txt", "--no-check"), self._folder)[0]
+        return measure_run(self._command("add", "sentinels.txt", "--no-check"), self._folder)[0]
 
     def check(self) -> Cost:
         """Poll all."""
@@ -146,7 +146,7 @@ class Tidings:
         """Nothing runs."""
 
     def _check(self, *names: str) -> Cost:
-        cost, printed = run_measured(self._command("check", *names), self._folder)
+        cost, printed = measure_run(self._command("check", *names), self._folder)
         lines = printed.splitlines()
         reported = Counter(
             line.split("(")[0].split(" ")[0] for line in lines if re.match(r"(new|error|quarantined)\b", line)
@@ -193,7 +193,7 @@ class JobFile:
         """Nothing runs."""
 
     def _run(self, *jobs: str) -> Cost:
-        cost, printed = run_measured([*self._command, *jobs], self._folder)
+        cost, printed = measure_run([*self._command, *jobs], self._folder)
         # a job stands in the table of contents and above its text; a report of one job numbers none
         jobs = set(re.findall(r"^(?:\d+\. )?(NEW|CHANGED|ERROR)\b.*?\b(p\d+)\b", printed, re.MULTILINE))
         reported = Counter(word.lower() for word, _ in jobs)

@@ -118,7 +118,7 @@ class Device:
                 },
             )
 
-    def list_retained(self, sentinel_id: int) -> list[str]:
+    def list_topics(self, sentinel_id: int) -> list[str]:
         """Return the topics of a sentinel under which the broker retains something."""
         states = [self.topic(sentinel_id, kind) for kind in ("last", "details", "problem")]
         return [*(topic for topic, _ in self.announce(sentinel_id, "")), *states]
@@ -228,7 +228,7 @@ class HomeAssistant:
         for sentinel_id in gone:
             await self._remove(client, sentinel_id)
         try:
-            troubled = await self._monitor.store.read(_list_troubled, self._settings, self._monitor.clock.wall())
+            troubled = await self._monitor.store.read(_list_failing, self._settings, self._monitor.clock.wall())
         except StoreError:
             return
         for sentinel_id, name in watched.items():
@@ -241,7 +241,7 @@ class HomeAssistant:
 
     async def _remove(self, client: Client, sentinel_id: int) -> None:
         """Remove from the broker what it retains of a sentinel: entities first, then states."""
-        for topic in self._device.list_retained(sentinel_id):
+        for topic in self._device.list_topics(sentinel_id):
             await client.publish(topic, b"", qos=1, retain=True)
 
     async def _listen(self, client: Client) -> None:
@@ -287,7 +287,7 @@ def _find_name(c: Connection, sentinel_id: int) -> str:
     return "" if row.reason == "dropped" else row.name
 
 
-def _list_troubled(c: Connection, settings: Settings, now: int) -> set[str]:
+def _list_failing(c: Connection, settings: Settings, now: int) -> set[str]:
     """Return the names of the sentinels that something keeps from checking or notifying."""
     troubles = health_of(c, settings, now=now, is_polled=True).troubles
     return {name for trouble in troubles if trouble.severity == "warn" for name in trouble.sentinels}

@@ -119,7 +119,7 @@ def _write_change(change: StoredChange, *, as_json: bool) -> None:
     write_line(f"{short_time(record['detected_at'])}  {change.sentinel}  {change.url}")
     write_line(f"    {change.row.kind}{' (noise)' if change.row.noise else ''}: {headline(record)}")
     if change.row.found.masked and not change.row.noise:
-        write_line(f"      ignored as noise: {_describe_masked(change.row)}")
+        write_line(f"      ignored as noise: {_describe_masks(change.row)}")
     for part in record.get("parts") or ():
         write_line(f"      {part['name'] or part['url']}  {part['status']}: {headline(part)}")
 
@@ -160,7 +160,7 @@ def follow(
         pause(1)
 
 
-def _describe_masked(row: ChangeRow) -> str:
+def _describe_masks(row: ChangeRow) -> str:
     """Return what was masked in a change, the first of it if it is much."""
     masked = row.found.masked
     shown = "; ".join(f'"{one.old}" → "{one.new}" ({one.mask})' for one in masked[:MASKED_SHOWN])

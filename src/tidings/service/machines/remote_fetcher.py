@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tidings.fetching.robots import Robots
     from tidings.model.observed.outcome import FetchRequest
 
+log = logging.getLogger("tidings.service")
 TAKE_SECONDS: Final = 30.0
 """A check that no poller takes within this time has failed."""
 SILENT_SECONDS: Final = 15.0
@@ -183,6 +185,9 @@ class RemoteFetcher:
                     outcome = await self._read(received, serving, box)
         except _LostError as error:
             error.requests = serving.requests
+            if error.pollers and box in self._lively:
+                self._lively.discard(box)
+                log.warning("the poller %s gives no more signs of life: others make its checks", box)
             raise
         except WireError as error:
             return Failed(

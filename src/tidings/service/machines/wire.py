@@ -287,7 +287,7 @@ class Mailbox:
                 queue.put_nowait(LOST)
 
     async def _dismiss(self, visit: str, message: list[Any]) -> None:
-        """Let a poller know that the check which it takes is no longer wanted."""
+        """Inform a poller that nobody waits for its check any more."""
         with contextlib.suppress(BusError, IndexError):
             await self.send(message[1], visit, LOST)
 

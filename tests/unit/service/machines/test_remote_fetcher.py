@@ -248,8 +248,10 @@ def lively(monkeypatch):
     monkeypatch.setattr(remote_fetcher, "AGAIN_SECONDS", 0.0)
 
 
-def test_lost_check_is_made_by_another_poller(lively):
-    """The page gets its outcome in the same poll, and no blame; both requests count."""
+def test_lost_check_is_made_by_another_poller(lively, caplog):
+    """The page gets its outcome in the same poll, and no blame; both requests count. The log names
+    the lost poller, once.
+    """
     dying, well = Dies(), Answers()
 
     async def story():
@@ -258,6 +260,7 @@ def test_lost_check_is_made_by_another_poller(lively):
 
         assert [PAGE.body] * 4 == [outcome.body for outcome in outcomes]
         assert 1 == len(dying.requests)
+        assert 1 == caplog.text.count("gives no more signs of life")
         assert 1 + 4 == sum(outcome.requests for outcome in outcomes)
 
     play(story)
