@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from math import ceil
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -107,13 +108,15 @@ def stamp(instant: Instant | None, now: Instant, zone: tzinfo, *, is_day_known: 
 
 
 def span(duration: Duration) -> str:
-    """Return a duration in its largest unit: `9 s`, `3 min`, `5 h`, `2 d`."""
+    """Return a duration in its largest unit: `9 s`, `3 min`, `5 h`, `2 d`; in tenths of a second,
+    rounded up, below one.
+    """
     for size, unit in _UNITS:
         if duration >= size:
             number = duration / size
             figure = f"{number:.0f}" if number >= 3 else f"{number:.1f}".removesuffix(".0")
             return f"{figure}{_NBSP}{translate(unit)}"
-    return f"0{_NBSP}{translate('s')}"
+    return f"{ceil(10 * duration / SECOND) / 10:g}{_NBSP}{translate('s')}"
 
 
 def ago(instant: Instant | None, now: Instant) -> str:
